@@ -1,0 +1,54 @@
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { defineConfig } from "vitest/config";
+import { toolEnvironment } from "./scripts/tool-environment.ts";
+
+Object.assign(process.env, toolEnvironment);
+
+/** Secrets of the tests in workerd; a developer's `.dev.vars` must not decide what they see. */
+const testSecrets = {
+  ADMIN_TOKEN: "test-admin-token",
+  SIGNING_KEY: "test-signing-key",
+  SECRETS_KEY: "test-secrets-key",
+};
+
+// Groups run one after the other: what is quick fails first, and the system tests have the machine alone.
+export default defineConfig({
+  test: {
+    reporters: ["default", "./scripts/closing-line.ts"],
+    projects: [
+      {
+        test: {
+          name: "node",
+          environment: "node",
+          include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: "./wrangler.toml" },
+            miniflare: { bindings: testSecrets },
+          }),
+        ],
+        test: {
+          name: "workers",
+          include: ["workers/**/*.test.ts"],
+          testTimeout: 15_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: "system",
+          environment: "node",
+          include: ["test/**/*.test.ts"],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
