@@ -4,6 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
@@ -20,10 +21,8 @@ else process.exitCode = runWithPinnedNode();
 function runWithPinnedNode() {
   let node;
   try {
-    const require = createRequire(import.meta.url);
-    node = fileURLToPath(
-      new URL("bin/node", new URL("./", `file://${require.resolve("node/package.json")}`)),
-    );
+    const manifest = createRequire(import.meta.url).resolve("node/package.json");
+    node = join(dirname(manifest), "bin", process.platform === "win32" ? "node.exe" : "node");
   } catch {
     console.error(`bullpen needs Node 22.12 or newer; this is ${process.version}.`);
     return 1;
