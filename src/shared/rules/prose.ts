@@ -2,7 +2,8 @@ const CONTAINERS = /^(?:[ \t]*(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t])))*[ \t]*/;
 const FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 const CLOSING = /^(`+|~+)[ \t]*$/;
 const HEADING = /^#{1,6}(?:[ \t]|$)/;
-const DEFINITION = /^\[(?!\^)[^[\]]{1,999}\]:[ \t]*\S+(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$/;
+const DEFINITION =
+  /^\[(?!\^)[^[\]]{1,999}\]:[ \t]*(?:<[^<>]*>|[^\s<()][^\s()]*)(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*$/;
 
 /** An open fence: the run that opened it, and the containers a line must stand in to be within it. */
 interface Fence {
@@ -21,7 +22,7 @@ export function proseOf(text: string): string {
   const out: string[] = [];
   let block: string[] = [];
   let fence: Fence | undefined;
-  let lastQuotes = 0;
+  let blockQuotes = 0;
   const endBlock = () => {
     if (block.length > 0) out.push(inlineProse(block.join("\n")), "\n");
     block = [];
@@ -37,9 +38,9 @@ export function proseOf(text: string): string {
     const content = line.slice(prefix.length);
     const quotes = prefix.split(">").length - 1;
     const startsItem = /[^\s>]/.test(prefix);
-    // Code spans and links do not reach over the edge of a block.
-    if (content === "" || startsItem || quotes !== lastQuotes || HEADING.test(content)) endBlock();
-    lastQuotes = quotes;
+    // Code spans and links do not reach over the edge of a block. A line that is quoted less goes on with it.
+    if (content === "" || startsItem || quotes > blockQuotes || HEADING.test(content)) endBlock();
+    if (block.length === 0) blockQuotes = quotes;
     fence = fenceAt(content, quotes, startsItem ? prefix.length - (prefix.lastIndexOf(">") + 1) : 0);
     if (fence) endBlock();
     else if (content !== "" && (block.length > 0 || !DEFINITION.test(content))) block.push(content);
