@@ -35,7 +35,7 @@ export function words(text: string): string[] {
 /** A name on one line and in quotes that it cannot end. */
 export function named(name: string): string {
   const oneLine = plain(name).replace(/\s+/gu, " ").trim();
-  return JSON.stringify(oneLine === "" ? "(no name)" : oneLine);
+  return JSON.stringify(/[\p{L}\p{N}\p{P}\p{S}]/u.test(oneLine) ? oneLine : "(no name)");
 }
 
 /** An identifier as it is, or nothing: what has another form is no identifier of ours. */
