@@ -1,0 +1,134 @@
+/** Bodies and answers of the HTTP routes (shapes.md), beyond the events themselves. */
+import * as z from "zod";
+import { hello, ownAgent, receipt, self } from "./connection.ts";
+import { instant, seq } from "./envelope.ts";
+import { id, participantId } from "./ids.ts";
+import { settings } from "./participant.ts";
+import { context, file, roomMember, sender, spaceRole, storedAttachment, workspaceRole } from "./parts.ts";
+import { outcome } from "./run.ts";
+
+/** What a token may be used for (AUTH-2). */
+export const scope = z.enum(["person", "harness", "agent", "hook", "admin"]);
+export type Scope = z.infer<typeof scope>;
+
+const idempotencyKey = z.string().min(1).max(200);
+const name = z.string().min(1);
+
+export const createWorkspace = z.object({ name, owner_name: name });
+export const workspaceCreated = z.object({
+  workspace_id: id("ws"),
+  owner: z.object({ participant_id: id("usr"), name: z.string() }),
+  token: z.string(),
+});
+
+export const createInvite = z.object({
+  role: z.enum(["admin", "member", "guest"]).default("member"),
+  uses: z.int().min(1).max(1000).default(1),
+  expires_in_s: z
+    .int()
+    .min(1)
+    .max(7 * 86_400)
+    .default(30 * 60),
+  space_ids: z.array(id("spc")).max(50).default([]),
+});
+export const inviteCreated = z.object({ invite_id: id("inv"), link: z.string(), expires_at: instant });
+export const redeemInvite = z.object({
+  secret: z.string(),
+  display_name: name,
+  idempotency_key: idempotencyKey,
+});
+export const inviteRedeemed = z.object({
+  participant: z.object({ participant_id: id("usr"), name: z.string(), role: workspaceRole }),
+  workspace_id: id("ws"),
+  token: z.string(),
+});
+export const createSignInLink = z.object({ participant_id: id("usr").optional() });
+export const signInLinkCreated = z.object({ link: z.string(), expires_at: instant });
+export const redeemSignInLink = z.object({ secret: z.string(), idempotency_key: idempotencyKey });
+
+export const createHarness = z.object({ name });
+export const harnessCreated = z.object({ participant_id: id("hrn"), token: z.string() });
+export const createToken = z.object({
+  participant_id: participantId.optional(),
+  scopes: z.array(scope).min(1).max(5),
+  name: z.string().min(1).max(80).optional(),
+});
+export const tokenCreated = z.object({ token_id: id("tok"), token: z.string() });
+export const tokenItem = z.object({
+  token_id: id("tok"),
+  participant_id: z.string(),
+  scopes: z.array(scope),
+  name: z.string(),
+  session: z.literal(true).optional(),
+  created_at: instant,
+  last_used_at: instant.optional(),
+});
+
+export const me = z.object({
+  participant: self,
+  workspace_id: id("ws"),
+  workspace_name: z.string(),
+  scopes: z.array(scope),
+  agents: z.array(ownAgent).optional(),
+});
+export const putMe = z.object({ time_zone: z.string().min(1).max(64) });
+
+/** A list's page; `next` is absent at the end (HTTP-2). */
+export function page<S extends z.ZodType>(item: S) {
+  return z.object({ items: z.array(item), next: z.string().optional() });
+}
+
+export const spaceItem = z.object({
+  space_id: z.string(),
+  title: z.string(),
+  visibility: z.enum(["private", "open"]),
+  archived: z.boolean(),
+  direct: z.array(z.string()).optional(),
+  lead: z.string().optional(),
+  ceiling_usd: z.number().nullable(),
+  members: z.int(),
+  /** Whether the asker is in it; an open space is listed for those who are not, too. */
+  joined: z.boolean(),
+  read_seq: seq,
+  unread: z.int(),
+  mentioned: z.int(),
+  last_seq: seq,
+});
+export const memberItem = z.object({
+  ...roomMember.shape,
+  role: spaceRole,
+  workspace_role: workspaceRole.optional(),
+  online: z.boolean().optional(),
+});
+export const contextAnswer = z.object({ context });
+export const runItem = z.object({
+  run_id: z.string(),
+  agent_id: z.string(),
+  message_ids: z.array(z.string()),
+  state: z.enum(["working", "waiting", "paused", "ended"]),
+  outcome: outcome.optional(),
+  step: z.string().optional(),
+  started_at: instant,
+  ended_at: instant.optional(),
+  cost_usd: z.number().optional(),
+});
+export const eventsAnswer = z.object({
+  events: z.array(z.looseObject({ type: z.string(), id: z.string(), seq })),
+  head_seq: seq,
+  next_after: seq,
+});
+export const receiptsAnswer = z.object({ receipts: z.array(receipt) });
+export const searchItem = z.object({
+  message_id: z.string(),
+  space_id: z.string(),
+  seq,
+  at: instant,
+  from: sender,
+  excerpt: z.string(),
+});
+export const attachmentUploaded = storedAttachment.omit({ replaces: true, transcript: true });
+export const attachmentUrl = z.object({ url: z.string(), url_expires_at: instant });
+export const settingsAnswer = settings;
+export const helloBody = hello;
+export const fileItem = file;
+export const health = z.object({ ok: z.literal(true), version: z.string() });

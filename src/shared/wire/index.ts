@@ -1,0 +1,138 @@
+/**
+ * Every message of the rooms' wire, by type: the only definition of each. Types are inferred from here,
+ * JSON Schemas and OpenAPI generated (HTTP-4).
+ */
+import type * as z from "zod";
+import { approvalRequest } from "./approval.ts";
+import * as connection from "./connection.ts";
+import { errorFrame } from "./errors.ts";
+import * as message from "./message.ts";
+import * as participant from "./participant.ts";
+import * as run from "./run.ts";
+import * as space from "./space.ts";
+
+/** What a client sends and the log keeps (LOG-2). */
+export const VERBS = {
+  "message.post": message.messagePost,
+  "message.edit": message.messageEdit,
+  "message.delete": message.messageDelete,
+  "message.heard": message.messageHeard,
+  "space.create": space.spaceCreate,
+  "space.rename": space.spaceRename,
+  "space.archive": space.spaceArchive,
+  "space.unarchive": space.spaceUnarchive,
+  "space.claim": space.spaceClaim,
+  "space.set": space.spaceSet,
+  "member.add": space.memberAdd,
+  "member.remove": space.memberRemove,
+  "member.role": space.memberRole,
+  "participant.rename": participant.participantRename,
+  "participant.remove": participant.participantRemove,
+  "participant.role": participant.participantRole,
+  "agent.declare": participant.agentDeclare,
+  "agent.withdraw": participant.agentWithdraw,
+  "settings.set": participant.settingsSet,
+  "run.start": run.runStart,
+  "run.step": run.runStep,
+  "run.usage": run.runUsage,
+  "run.end": run.runEnd,
+} as const;
+export type VerbType = keyof typeof VERBS;
+/** A verb of one type, parsed and stamped. */
+export type Verb<T extends VerbType = VerbType> = z.infer<(typeof VERBS)[T]>;
+/** A verb as a client may write it: what the server stamps or fills in left out (LOG-7). */
+export type VerbInput<T extends VerbType = VerbType> = T extends VerbType
+  ? Omit<z.input<(typeof VERBS)[T]>, "v" | "ts" | "workspace_id" | "seq" | "actor" | "id" | "idempotency_key">
+  : never;
+
+/** What a client sends and nothing keeps. */
+export const SIGNALS = {
+  ack: connection.ack,
+  read: connection.read,
+  typing: connection.typing,
+  synced: connection.synced,
+} as const;
+export type SignalType = keyof typeof SIGNALS;
+export type Signal = z.infer<(typeof SIGNALS)[SignalType]>;
+
+/** What the log keeps, in the past tense (LOG-1), as people are sent it. */
+export const FACTS = {
+  "message.posted": message.messagePosted,
+  "message.edited": message.messageEdited,
+  "message.deleted": message.messageDeleted,
+  "message.heard": message.messageHeardFact,
+  "space.created": space.spaceCreated,
+  "space.renamed": space.spaceRenamed,
+  "space.archived": space.spaceArchived,
+  "space.unarchived": space.spaceUnarchived,
+  "space.claimed": space.spaceClaimed,
+  "space.set": space.spaceSetFact,
+  "member.joined": space.memberJoined,
+  "member.left": space.memberLeft,
+  "member.role_changed": space.memberRoleChanged,
+  "participant.renamed": participant.participantRenamed,
+  "participant.removed": participant.participantRemoved,
+  "participant.role_changed": participant.participantRoleChanged,
+  "agent.declared": participant.agentDeclared,
+  "agent.withdrawn": participant.agentWithdrawn,
+  "settings.changed": participant.settingsChanged,
+  "run.started": run.runStarted,
+  "run.stepped": run.runStepped,
+  "run.used": run.runUsed,
+  "run.ended": run.runEnded,
+  "notice.posted": run.noticePosted,
+  "file.transcribed": message.fileTranscribed,
+} as const;
+export type FactType = keyof typeof FACTS;
+export type Fact<T extends FactType = FactType> = z.infer<(typeof FACTS)[T]>;
+
+/** What only the server makes and only a harness is sent, worked out from the log (NEW-1). */
+export const DELIVERIES = {
+  "message.new": message.messageNew,
+  "message.overheard": message.messageOverheard,
+} as const;
+export type DeliveryType = keyof typeof DELIVERIES;
+
+/** Frames of the connection itself, from the server. */
+export const SERVER_FRAMES = {
+  welcome: connection.welcome,
+  caught_up: connection.caughtUp,
+  sync: connection.sync,
+  receipt: connection.receipt,
+  error: errorFrame,
+  typing: connection.typingNow,
+  presence: connection.presence,
+  read: connection.readMark,
+} as const;
+
+export type ServerEvent = Fact | message.MessageNew | message.MessageOverheard;
+/** Anything that a server may send on a room's socket. */
+export type ServerFrame = ServerEvent | z.infer<(typeof SERVER_FRAMES)[keyof typeof SERVER_FRAMES]>;
+
+/**
+ * The published schemas of `schemas/room/`, by file name. Where a name is both a client's and a server's
+ * frame, the client's stands under `<type>.client`.
+ */
+export function publishedSchemas(): Record<string, z.ZodType> {
+  const out: Record<string, z.ZodType> = {
+    hello: connection.hello,
+    "approval.request": approvalRequest,
+    ...FACTS,
+    ...DELIVERIES,
+    ...SERVER_FRAMES,
+  };
+  for (const [type, schema] of [...Object.entries(VERBS), ...Object.entries(SIGNALS)])
+    out[type in out ? `${type}.client` : type] = schema;
+  return out;
+}
+
+export { approvalRequest } from "./approval.ts";
+export * from "./connection.ts";
+export * from "./envelope.ts";
+export * from "./errors.ts";
+export * from "./ids.ts";
+export * from "./message.ts";
+export * from "./participant.ts";
+export * from "./parts.ts";
+export * from "./run.ts";
+export * from "./space.ts";

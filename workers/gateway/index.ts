@@ -1,0 +1,70 @@
+/** The Worker's entry: no state, only who asks, which object answers, and how errors read (HTTP-5, ERR-1). */
+import { Hono } from "hono";
+import { cors } from "hono/cors";
+import { secureHeaders } from "hono/secure-headers";
+import { ulid } from "ulid";
+import { Refused } from "../kit/result.ts";
+import { countFailure, readCredential } from "./auth.ts";
+import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
+import { published } from "./routes/published.ts";
+import { events } from "./routes/events.ts";
+import { reads } from "./routes/reads.ts";
+import { workspace } from "./routes/workspace.ts";
+
+export { Room } from "../room/room.ts";
+
+const app = new Hono<GatewayEnv>();
+
+app.use(async (c, next) => {
+  c.set("requestId", ulid());
+  await next();
+  // A socket's answer has immutable headers, and nobody reads them.
+  if (c.res.status === 101) return;
+  c.header("x-request-id", c.get("requestId"));
+  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+});
+app.use(async (c, next) => (c.req.header("upgrade") ? next() : SECURE(c, next)));
+const SECURE = secureHeaders({
+  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+  crossOriginResourcePolicy: "same-origin",
+  referrerPolicy: "no-referrer",
+  xFrameOptions: "DENY",
+});
+app.use(async (c, next) => {
+  const allowed = c.env.ALLOWED_ORIGINS.split(",").map((o) => o.trim()).filter(Boolean);
+  if (allowed.length === 0 || c.req.header("upgrade")) return next();
+  return cors({ origin: (origin) => (allowed.includes(origin) ? origin : null), allowHeaders: ["authorization", "content-type"] })(c, next);
+});
+
+app.route("/", published);
+app.use("/v1/*", readCredential);
+app.route("/v1", workspace);
+app.route("/v1", events);
+app.route("/v1", reads);
+
+app.notFound((c) => failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }));
+app.onError(async (error, c) => answerTo(error, c));
+
+async function answerTo(error: unknown, c: C): Promise<Response> {
+  if (error instanceof Refused) {
+    const of = error instanceof RefusedOf ? error.of : undefined;
+    if (error.refusal.code !== "unauthenticated") return failed(c, error.refusal, of);
+    try {
+      await countFailure(c);
+    } catch (limited) {
+      if (limited instanceof Refused) return failed(c, limited.refusal);
+    }
+    return failed(c, error.refusal, of);
+  }
+  // An object that restarts or is overloaded says so by throwing over RPC: the caller may try again.
+  if (isUnavailable(error))
+    return failed(c, { code: "unavailable", message: "The workspace is restarting. Try again in a moment.", retry_after_s: 1 });
+  console.error(JSON.stringify({ at: new Date().toISOString(), event: "fault", request: c.get("requestId"), name: error instanceof Error ? error.name : "unknown", message: error instanceof Error ? error.message.slice(0, 200) : "" }));
+  return failed(c, { code: "internal", message: "Something went wrong here and nothing was changed. Try again." });
+}
+
+function isUnavailable(error: unknown): boolean {
+  return typeof error === "object" && error !== null && ("retryable" in error || "overloaded" in error || "durableObjectReset" in error);
+}
+
+export default app;

@@ -1,0 +1,54 @@
+/** Events in and out over HTTP, and the socket's upgrade (HTTP-1, HTTP-3, CONN-1). */
+import { Hono } from "hono";
+import * as z from "zod";
+import { isRecord, MAX_BATCH, typeOf } from "../../room/parse.ts";
+import { refuse } from "../../kit/result.ts";
+import { subprotocols } from "../auth.ts";
+import { credentialOf, type GatewayEnv, jsonBody, must } from "../context.ts";
+import { pageQuery, queryOf, whole } from "../query.ts";
+
+export const events = new Hono<GatewayEnv>();
+
+events.post("/events", async (c) => {
+  const credential = credentialOf(c);
+  const body = await jsonBody(c);
+  const frames = Array.isArray(body) ? body : [body];
+  if (frames.length === 0 || frames.length > MAX_BATCH)
+    refuse("invalid", `Send one event or an array of 1 to ${MAX_BATCH}.`);
+  // An ack, a read mark or typing is answered by no receipt, here as on the socket (CONN-4).
+  const [only] = frames;
+  if (frames.length === 1 && isRecord(only) && "signal" in typeOf(only)) {
+    must(await c.get("room").signal(credential, only));
+    return c.json({ receipts: [] });
+  }
+  return c.json({ receipts: must(await c.get("room").write(credential, frames)) });
+});
+
+const eventsQuery = z.object({
+  after: whole.optional(),
+  space_id: z.string().optional(),
+  limit: pageQuery.shape.limit,
+  wait: z.coerce.number().min(0).max(25).default(0),
+});
+
+events.get("/events", async (c) => {
+  const { wait, after = 0, ...args } = queryOf(c, eventsQuery);
+  return c.json(must(await c.get("room").events(credentialOf(c), { after, ...args }, wait * 1000)));
+});
+
+events.post("/hello", async (c) => c.json(must(await c.get("room").hello(credentialOf(c), await jsonBody(c)))));
+
+events.get("/connect", async (c) => {
+  const credential = credentialOf(c);
+  if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
+    refuse("unsupported", "This is the socket's address. Open it as a WebSocket, or use GET /v1/events?wait=25.");
+  // The object is handed headers of ours only: what a client writes there proves nothing.
+  const headers = new Headers({
+    upgrade: "websocket",
+    "bullpen-token-id": credential.tokenId,
+    "bullpen-secret-hash": credential.secretHash,
+    "bullpen-origin": credential.origin,
+    ...(subprotocols(c).includes("bullpen.v1") ? { "bullpen-subprotocol": "bullpen.v1" } : {}),
+  });
+  return c.get("room").fetch("https://room/connect", { headers });
+});

@@ -1,0 +1,56 @@
+/** The reads of a room (HTTP-2). */
+import { Hono } from "hono";
+import * as z from "zod";
+import { id } from "../../../src/shared/wire/ids.ts";
+import { notFound } from "../../kit/result.ts";
+import { type C, credentialOf, type GatewayEnv, must } from "../context.ts";
+import { pageQuery, queryOf, whole } from "../query.ts";
+
+export const reads = new Hono<GatewayEnv>();
+
+/** A space's id from the path; what cannot be one is answered as one that is not there (ERR-3). */
+function spaceId(c: C): string {
+  const given = c.req.param("id") ?? "";
+  if (!id("spc").safeParse(given).success) notFound("space");
+  return given;
+}
+
+reads.get("/me", async (c) => c.json(must(await c.get("room").read(credentialOf(c), "me", {}))));
+reads.get("/settings", async (c) => c.json(must(await c.get("room").read(credentialOf(c), "settings", {}))));
+reads.get("/participants", async (c) =>
+  c.json(must(await c.get("room").read(credentialOf(c), "participants", queryOf(c, pageQuery)))),
+);
+reads.get("/tokens", async (c) =>
+  c.json(must(await c.get("room").read(credentialOf(c), "tokens", queryOf(c, pageQuery)))),
+);
+
+const searchQuery = pageQuery.extend({ q: z.string().min(1).max(500) });
+reads.get("/search", async (c) =>
+  c.json(must(await c.get("room").read(credentialOf(c), "search", queryOf(c, searchQuery)))),
+);
+
+reads.get("/spaces", async (c) =>
+  c.json(must(await c.get("room").read(credentialOf(c), "spaces", queryOf(c, pageQuery)))),
+);
+reads.get("/spaces/:id", async (c) =>
+  c.json(must(await c.get("room").read(credentialOf(c), "space", { space_id: spaceId(c) }))),
+);
+reads.get("/spaces/:id/members", async (c) =>
+  c.json(must(await c.get("room").read(credentialOf(c), "members", { space_id: spaceId(c) }))),
+);
+
+const contextQuery = z.object({ before: whole.optional(), lines: whole.optional(), chars: whole.optional() });
+reads.get("/spaces/:id/context", async (c) => {
+  const args = { space_id: spaceId(c), ...queryOf(c, contextQuery) };
+  return c.json(must(await c.get("room").read(credentialOf(c), "context", args)));
+});
+
+const filesQuery = pageQuery.extend({ name: z.string().min(1).max(255).optional() });
+reads.get("/spaces/:id/files", async (c) => {
+  const args = { space_id: spaceId(c), ...queryOf(c, filesQuery) };
+  return c.json(must(await c.get("room").read(credentialOf(c), "files", args)));
+});
+reads.get("/spaces/:id/runs", async (c) => {
+  const args = { space_id: spaceId(c), ...queryOf(c, pageQuery) };
+  return c.json(must(await c.get("room").read(credentialOf(c), "runs", args)));
+});

@@ -1,0 +1,59 @@
+/**
+ * Named alarms on the one that the platform gives an object. A fired alarm is spent, so a name's row goes
+ * only after its work is done, and the next physical one is set last.
+ */
+import type { Db } from "./db.ts";
+
+export const ALARMS_TABLE =
+  "CREATE TABLE alarms (name TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID";
+
+export interface Alarms {
+  /** Makes sure that `name` fires at `dueAt` (ms) or before; an earlier one of that name stays. */
+  by(name: string, dueAt: number): void;
+  clear(name: string): void;
+  /** Runs what is due, name by name, and arms the next. What throws stays and is tried again. */
+  fire(now: number, work: (name: string) => Promise<void> | void): Promise<void>;
+  /** Arms the physical alarm from the table: on every start. */
+  rearm(): void;
+}
+
+export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
+  let armed: number | undefined;
+  const rearm = () => {
+    const next = db.one<{ due_at: number | null }>("SELECT min(due_at) AS due_at FROM alarms")?.due_at;
+    if (next === null || next === undefined) return;
+    if (armed !== undefined && armed <= next) return;
+    armed = next;
+    void storage.setAlarm(next);
+  };
+  return {
+    rearm,
+    by(name, dueAt) {
+      const row = db.one<{ due_at: number }>("SELECT due_at FROM alarms WHERE name = ?", name);
+      if (row && row.due_at <= dueAt) return;
+      db.run("INSERT OR REPLACE INTO alarms (name, due_at) VALUES (?, ?)", name, dueAt);
+      rearm();
+    },
+    clear(name) {
+      db.run("DELETE FROM alarms WHERE name = ?", name);
+    },
+    async fire(now, work) {
+      armed = undefined;
+      let failure: unknown;
+      for (const { name, due_at } of db.all<{ name: string; due_at: number }>(
+        "SELECT name, due_at FROM alarms WHERE due_at <= ? ORDER BY due_at",
+        now,
+      )) {
+        try {
+          await work(name);
+          // The work may have set its own name anew, for later.
+          db.run("DELETE FROM alarms WHERE name = ? AND due_at = ?", name, due_at);
+        } catch (error) {
+          failure ??= error;
+        }
+      }
+      rearm();
+      if (failure) throw failure;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** Tokens: made, listed, revoked (AUTH-2, AUTH-3, AUTH-8). Only a hash of the secret is kept. */
+import { createHash } from "node:crypto";
+import type * as z from "zod";
+import { formatToken } from "../../../src/shared/token.ts";
+import type { createHarness, createToken, Scope, tokenItem } from "../../../src/shared/wire/http.ts";
+import { toBase64Url } from "../../kit/bytes.ts";
+import { notFound, refuse } from "../../kit/result.ts";
+import { insertParticipant, isGone, participant, workspaceOf } from "../store/participants.ts";
+import type { Caller, ParticipantRow } from "../types.ts";
+import { administers } from "../verbs/standing.ts";
+import { named } from "../verbs/spaces.ts";
+import type { Effect, Ledger } from "../write.ts";
+import { isExpired, mustAdminister, type TokenRow } from "./authenticate.ts";
+
+/** 256 random bits as text, and what is stored of them (AUTH-1). */
+export function newSecret(): { secret: string; hash: string } {
+  const secret = toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+  return { secret, hash: createHash("sha256").update(secret).digest("hex") };
+}
+
+export interface NewToken {
+  participantId: string;
+  scopes: Scope[];
+  name: string;
+  session?: boolean;
+}
+
+export function insertToken({ db, clock }: Ledger, of: NewToken): { tokenId: string; secret: string } {
+  const tokenId = clock.mint("tok");
+  const { secret, hash } = newSecret();
+  db.run(
+    "INSERT INTO tokens (id, participant_id, hash, scopes, name, session, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    tokenId,
+    of.participantId,
+    hash,
+    JSON.stringify(of.scopes),
+    of.name,
+    of.session ? 1 : 0,
+    clock.now(),
+  );
+  return { tokenId, secret };
+}
+
+function issue(ledger: Ledger, of: NewToken): { token_id: string; token: string } {
+  const { tokenId, secret } = insertToken(ledger, of);
+  const workspaceId = workspaceOf(ledger.db).id;
+  return { token_id: tokenId, token: formatToken({ workspaceId, rowUlid: tokenId.slice(4), secret }) };
+}
+
+/** Issues the first token of a workspace, for its owner. */
+export function issueFor(ledger: Ledger, participantId: string, scopes: Scope[], name: string): string {
+  return issue(ledger, { participantId, scopes, name }).token;
+}
+
+export function makeHarness(ledger: Ledger, caller: Caller, asked: z.infer<typeof createHarness>) {
+  mustAdminister(caller);
+  const name = named(asked.name, "name");
+  const id = ledger.clock.mint("hrn");
+  insertParticipant(ledger.db, { id, kind: "harness", name, now: ledger.clock.now() });
+  return { participant_id: id, token: issueFor(ledger, id, ["harness"], name) };
+}
+
+const FITTING: Record<ParticipantRow["kind"], readonly Scope[]> = {
+  person: ["person", "admin"],
+  harness: ["harness", "hook"],
+  agent: ["agent"],
+};
+
+/**
+ * A further token. For a person only oneself asks: another person's way in is a sign-in link, which is told
+ * to them. No token has a scope that its participant could not have (AUTH-2).
+ */
+export function makeToken(ledger: Ledger, caller: Caller, asked: z.infer<typeof createToken>) {
+  mustAdminister(caller);
+  const who = participant(ledger.db, asked.participant_id ?? caller.participant.id);
+  if (!who || isGone(who)) notFound("participant");
+  if (who.kind === "person" && who.id !== caller.participant.id)
+    refuse("forbidden", "A token for another person is not made. Make them a sign-in link: POST /v1/sign-in-links.");
+  const wrong = asked.scopes.find((s) => !FITTING[who.kind].includes(s));
+  if (wrong !== undefined)
+    refuse("invalid", `The scope ${wrong} does not fit a ${who.kind}: take ${FITTING[who.kind].join(" or ")}.`, {
+      details: [{ path: "scopes", message: `${wrong} does not fit a ${who.kind}` }],
+    });
+  const name = named(asked.name ?? who.name, "name");
+  return issue(ledger, { participantId: who.id, scopes: [...new Set(asked.scopes)], name });
+}
+
+/** Owners and admins see every token but others' sessions; everybody their own (AUTH-8). */
+export function listTokens(ledger: Ledger, caller: Caller, after: string, limit: number): z.infer<typeof tokenItem>[] {
+  const now = ledger.clock.now();
+  return ledger.db
+    .all<TokenRow>(
+      `SELECT * FROM tokens WHERE id > ?1 AND (participant_id = ?2 OR (?3 AND session = 0)) ORDER BY id LIMIT ?4`,
+      after,
+      caller.participant.id,
+      administers({ caller }) ? 1 : 0,
+      limit,
+    )
+    .filter((row) => !isExpired(row, now))
+    .map((row) => ({
+      token_id: row.id,
+      participant_id: row.participant_id,
+      scopes: JSON.parse(row.scopes) as Scope[],
+      name: row.name,
+      ...(row.session ? { session: true as const } : {}),
+      created_at: new Date(row.created_at).toISOString(),
+      ...(row.last_used_at === null ? {} : { last_used_at: new Date(row.last_used_at).toISOString() }),
+    }));
+}
+
+/** Ends a token: at the next frame or request, and its connections now (AUTH-3). */
+export function revokeToken({ db }: Ledger, caller: Caller, tokenId: string): Effect[] {
+  const row = db.one<TokenRow>("SELECT * FROM tokens WHERE id = ?", tokenId);
+  const own = row?.participant_id === caller.participant.id;
+  if (!row || (!own && (!administers({ caller }) || row.session !== 0))) notFound("token");
+  const holder = participant(db, row.participant_id);
+  if (!own && holder?.role === "owner" && caller.participant.role !== "owner")
+    refuse("forbidden", "Only an owner revokes an owner's token.");
+  db.run("DELETE FROM tokens WHERE id = ?", tokenId);
+  return [{ kind: "close-token", tokenId }];
+}

@@ -1,0 +1,147 @@
+/** message.new and message.overheard: a message as one harness is handed it (NEW, REPLY, WIN, NOTE). */
+import type { Attachment, MessageNew, MessageOverheard, ReplyingTo, Room } from "../../../src/shared/wire/index.ts";
+import { byteLength } from "../../../src/shared/rules/text.ts";
+import { FRAME_BYTES } from "../parse.ts";
+import { factAt, linesBefore } from "../store/log.ts";
+import { attachmentsOf, wordsOf } from "../store/messages.ts";
+import type { MemberRow } from "../store/spaces.ts";
+import type { LogRow, PostedBody, WordsRow } from "../types.ts";
+import { bodyOf, envelopeOf, membersAt, wasSent } from "./frames.ts";
+import { contextOf, lineOf } from "./lines.ts";
+import { roomFor } from "./roster.ts";
+import { lineFrom, type Round, senderOf, urlFor, type Viewer } from "./viewer.ts";
+
+/** How many lines go with an older message that is answered (REPLY-2). */
+const MAX_BEFORE = 3;
+const SYSTEM = { kind: "system", id: "system" } as const;
+
+/** A message as a harness gets it, once, if it does (NEW-1). */
+export function deliveryOf(round: Round, viewer: Viewer, row: LogRow): MessageNew | MessageOverheard | undefined {
+  if (!wasSent(round, viewer, row)) return undefined;
+  const body = bodyOf(row) as unknown as PostedBody;
+  const takers = body.held ? [] : body.addressed_to.filter((id) => viewer.own.has(id));
+  return takers.length > 0 ? messageNew(round, viewer, row, body, takers) : messageOverheard(round, viewer, row, body);
+}
+
+function messageOverheard(round: Round, viewer: Viewer, row: LogRow, body: PostedBody): MessageOverheard {
+  return {
+    type: "message.overheard",
+    ...common(round, viewer, row, body, []),
+    ...(body.held ? { held: true as const } : {}),
+  };
+}
+
+function messageNew(round: Round, viewer: Viewer, row: LogRow, body: PostedBody, takers: string[]): MessageNew {
+  const spaceId = row.space_id ?? "";
+  const space = round.space(spaceId);
+  const here = membersAt(round, row);
+  const { budget } = viewer;
+  const since = body.since?.[viewer.id] ?? 0;
+  const context =
+    budget.lines > 0 && budget.chars > 0
+      ? contextOf(round, viewer, { spaceId, before: row.seq, since, budget, here, without: viewer.own, asOf: row.seq })
+      : undefined;
+  const room: Room | undefined = space && roomFor(round, viewer, { space, here, takers, truncated: context?.truncated ?? false });
+  const message = common(round, viewer, row, body, takers);
+  const firstLine = context?.lines[0]?.seq ?? row.seq;
+  if (message.replying_to && message.replying_to.seq < firstLine)
+    message.replying_to = { ...message.replying_to, ...linesAround(round, viewer, message.replying_to.seq, spaceId, here) };
+  const frame: MessageNew = {
+    type: "message.new",
+    ...message,
+    ...(context ? { context } : {}),
+    ...(room ? { room } : {}),
+  };
+  return fitted(round, viewer, frame, row, here);
+}
+
+/** Takes the oldest lines out until the frame fits, and says so in the notes (WIN-8). */
+function fitted(round: Round, viewer: Viewer, frame: MessageNew, row: LogRow, here: readonly MemberRow[]): MessageNew {
+  const { context } = frame;
+  let over = byteLength(JSON.stringify(frame)) - FRAME_BYTES;
+  if (over <= 0 || !context) return frame;
+  const lines = [...context.lines];
+  while (over > 0 && lines.length > 0) {
+    const gone = lines.shift();
+    over -= byteLength(JSON.stringify(gone)) + 1;
+  }
+  const space = round.space(row.space_id ?? "");
+  return {
+    ...frame,
+    context: { ...context, lines, truncated: true, before: lines[0]?.seq ?? row.seq },
+    ...(space ? { room: roomFor(round, viewer, { space, here, takers: Object.keys(frame.room?.notes ?? {}), truncated: true }) } : {}),
+  };
+}
+
+/** What both deliveries have. */
+function common(round: Round, viewer: Viewer, row: LogRow, body: PostedBody, takers: string[]) {
+  const spaceId = row.space_id ?? "";
+  const words = wordsOf(round.db, body.message_id);
+  const files = words ? filesOf(round, viewer, words) : [];
+  const mentions = words ? (JSON.parse(words.mentions) as string[]) : [];
+  const turns = (body.turns ?? [])
+    .filter(([agent]) => viewer.own.has(agent) && agent !== row.actor_id && !takers.includes(agent))
+    .map(([agent_id, run_id]) => ({ agent_id, run_id }));
+  const { v, ...envelope } = envelopeOf(round, row);
+  const replyingTo = body.reply_to === undefined ? undefined : replyingToOf(round, viewer, spaceId, body.reply_to, membersAt(round, row));
+  return {
+    v,
+    ...envelope,
+    actor: SYSTEM,
+    message_id: body.message_id,
+    from: senderOf(round, viewer, row.actor_id, spaceId, body),
+    text: words?.text ?? "",
+    ...(files.length > 0 ? { attachments: files } : {}),
+    ...(mentions.length > 0 ? { mentions } : {}),
+    ...(body.reply_to === undefined ? {} : { reply_to: body.reply_to }),
+    ...(replyingTo ? { replying_to: replyingTo } : {}),
+    ...(body.session_ref === undefined ? {} : { session_ref: body.session_ref }),
+    addressed_to: body.addressed_to,
+    ...(viewer.declared ? { for: takers } : {}),
+    ...(turns.length > 0 && !body.held ? { working_turns: turns } : {}),
+  };
+}
+
+function filesOf(round: Round, viewer: Viewer, words: WordsRow): Attachment[] {
+  return attachmentsOf(round.db, words).map((file) => ({ ...file, ...urlFor(round, viewer, file.attachment_id) }));
+}
+
+/** The message that is answered, as the room reads it now (REPLY-1). */
+function replyingToOf(
+  round: Round,
+  viewer: Viewer,
+  spaceId: string,
+  messageId: string,
+  here: readonly MemberRow[],
+): ReplyingTo | undefined {
+  const words = wordsOf(round.db, messageId);
+  const row = words && factAt(round.db, words.seq);
+  if (!words || !row) return undefined;
+  const base = {
+    seq: row.seq,
+    at: new Date(row.at).toISOString(),
+    kind: "said" as const,
+    from: lineFrom(round, viewer, row.actor_id, spaceId, here),
+    message_id: messageId,
+  };
+  const line = words.text === null ? undefined : lineOf(round, viewer, row, here);
+  if (!line) return { ...base, deleted: true };
+  const files = filesOf(round, viewer, words);
+  return {
+    ...line,
+    ...base,
+    ...(words.edition > 1 ? { edited: true as const } : {}),
+    ...(files.length > 0 ? { attachments: files } : {}),
+  };
+}
+
+/** Up to three lines said just before a message that is older than the context (REPLY-2). */
+function linesAround(round: Round, viewer: Viewer, seq: number, spaceId: string, here: readonly MemberRow[]): Pick<ReplyingTo, "before"> {
+  const lines = [];
+  for (const row of linesBefore(round.db, spaceId, seq, 0)) {
+    const line = row.type === "message.posted" ? lineOf(round, viewer, row, here) : undefined;
+    if (line) lines.push(line);
+    if (lines.length === MAX_BEFORE) break;
+  }
+  return lines.length > 0 ? { before: lines.toReversed() } : {};
+}

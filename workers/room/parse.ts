@@ -1,0 +1,98 @@
+/** From hostile text to a stamped event of a known type (ENV-2, ENV-6, LOG-7). */
+import type * as z from "zod";
+import { DELIVERIES, FACTS, SERVER_FRAMES, SIGNALS, VERBS, type Signal, type SignalType, type Verb, type VerbType } from "../../src/shared/wire/index.ts";
+import { isWellFormedText } from "../../src/shared/rules/text.ts";
+import { refuse } from "../kit/result.ts";
+
+/** The largest frame that is read or sent (CONN-1, WIN-8). */
+export const FRAME_BYTES = 1024 * 1024;
+/** The most events in one array (HTTP-1, BATCH-1). */
+export const MAX_BATCH = 100;
+
+export type Json = Record<string, unknown>;
+
+export function isRecord(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads a text frame. Nesting that exhausts the parser's stack is malformed like any other non-JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    refuse("malformed", "This is not JSON. Send one JSON object in a text frame.");
+  }
+}
+
+/** The frame's id where it has a usable one: what an error's `of` names. */
+export function idOf(frame: unknown): string | undefined {
+  return isRecord(frame) && typeof frame.id === "string" && frame.id.length <= 200 ? frame.id : undefined;
+}
+
+/** Sorts a frame by its type, or says what is wrong with the type. */
+export function typeOf(frame: unknown): { verb: VerbType } | { signal: SignalType } {
+  if (!isRecord(frame)) refuse("malformed", "A frame is one JSON object with a type.");
+  const { type } = frame;
+  if (typeof type !== "string") refuse("malformed", "The frame has no type. Give it one, for example message.post.");
+  if (Object.hasOwn(VERBS, type)) return { verb: type as VerbType };
+  if (Object.hasOwn(SIGNALS, type)) return { signal: type as SignalType };
+  if (type === "hello") refuse("conflict", "This connection has said hello already. Send it once, first.");
+  if (Object.hasOwn(FACTS, type) || Object.hasOwn(DELIVERIES, type) || Object.hasOwn(SERVER_FRAMES, type))
+    refuse("forbidden", `Only the server sends ${type}. Send the verb instead, for example message.post.`);
+  refuse("unknown_type", `There is no event of the type ${JSON.stringify(type.slice(0, 80))}. See /docs for the list.`);
+}
+
+interface Stamp {
+  workspaceId: string;
+  ts: string;
+}
+
+/**
+ * A verb, parsed and stamped. What the server fills in is put there before the schema is applied, so that a
+ * sender's value is replaced and never refused (ENV-2).
+ */
+export function parseVerb<T extends VerbType>(type: T, frame: Json, stamp: Stamp): Verb<T> {
+  const stamped = {
+    v: 1,
+    ...frame,
+    ts: stamp.ts,
+    workspace_id: stamp.workspaceId,
+    actor: { kind: "system", id: "system" },
+    seq: undefined,
+  };
+  return checked(VERBS[type] as z.ZodType, stamped) as Verb<T>;
+}
+
+/** A frame that is not logged; its `type` tells which. */
+export function parseSignal(type: SignalType, frame: Json): Signal {
+  return checked(SIGNALS[type] as z.ZodType<Signal>, { v: 1, ...frame });
+}
+
+/** Applies a schema; what does not fit is `invalid`, path by path. */
+export function checked<S extends z.ZodType>(schema: S, value: unknown): z.infer<S> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    const details = parsed.error.issues
+      .slice(0, 20)
+      .map(({ path, message }) => ({ path: path.map(String).join("."), message }));
+    const first = details[0];
+    refuse("invalid", `${first?.path || "The body"} is not right: ${first?.message ?? "see the schema"}.`, { details });
+  }
+  const fault = illFormed(parsed.data, "");
+  if (fault !== undefined)
+    refuse("invalid", `${fault} holds characters that are no text (a lone surrogate or NUL). Take them out.`, {
+      details: [{ path: fault, message: "must be well-formed Unicode without NUL" }],
+    });
+  return parsed.data;
+}
+
+/** The path of the first string that storage could not give back as it came. */
+function illFormed(value: unknown, path: string): string | undefined {
+  if (typeof value === "string") return isWellFormedText(value) ? undefined : path;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const fault = illFormed(inner, path ? `${path}.${key}` : key);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}

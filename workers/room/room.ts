@@ -1,0 +1,349 @@
+/**
+ * The Room: one object a workspace (SPEC: room.md). A thin shell: it authenticates, hands work to the write
+ * path and the reads, and sends what follows. Nothing it keeps in memory is the only copy.
+ */
+import { DurableObject } from "cloudflare:workers";
+import type * as z from "zod";
+import { errorOf, type Receipt, type Refusal, type Welcome } from "../../src/shared/wire/index.ts";
+import * as http from "../../src/shared/wire/http.ts";
+import { openAlarms } from "../kit/alarms.ts";
+import { type Db, openDb, type RowCounts } from "../kit/db.ts";
+import { isMade, migrate } from "../kit/migrations.ts";
+import { faultOf, Refused, type Result } from "../kit/result.ts";
+import { type ManageArgs, type ManageAnswer, type ManageName, manage, openWorkspace } from "./access/manage.ts";
+import { authenticate, mustSpeak, unauthenticated } from "./access/authenticate.ts";
+import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
+import { openConnections } from "./connect/connections.ts";
+import { greet, parseHello } from "./connect/hello.ts";
+import { openSockets } from "./connect/sockets.ts";
+import { openRound, type Round, viewerOf } from "./deliver/viewer.ts";
+import { type Clock, openClock } from "./ids.ts";
+import { idOf } from "./parse.ts";
+import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/index.ts";
+import { ROOM_MIGRATIONS } from "./schema.ts";
+import { workspaceOf } from "./store/participants.ts";
+import type { Caller, Credential } from "./types.ts";
+import { type Ledger, write, type Written } from "./write.ts";
+
+/** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
+const MAX_WAIT_MS = 25_000;
+
+export class Room extends DurableObject<Env> {
+  readonly #db: Db;
+  readonly #alarms;
+  readonly #connections;
+  readonly #sockets;
+  #clock: Clock | undefined;
+  #waiting = new Set<() => void>();
+  /** Writes that arrived while a commit was under way: the next group (BATCH-2). */
+  #queue: (() => void)[] = [];
+  #committing = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#db = openDb(ctx.storage.sql);
+    this.#alarms = openAlarms(ctx.storage, this.#db);
+    this.#connections = openConnections(ctx, this.#db);
+    this.#sockets = openSockets({
+      db: this.#db,
+      connections: this.#connections,
+      ledger: () => this.#ledger(),
+      round: () => this.#round(),
+      settled: (written) => this.#settled(written),
+      fault: (error) => this.#fault(error),
+    });
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
+    if (isMade(this.#db)) {
+      migrate(ctx.storage, this.#db, ROOM_MIGRATIONS);
+      this.#alarms.rearm();
+    }
+  }
+
+  // ---- the workspace's beginning -------------------------------------------------------------------
+
+  /** Makes the workspace, its owner and the owner's token (AUTH-5). Only the gateway's admin route calls it. */
+  createWorkspace(id: string, asked: z.infer<typeof http.createWorkspace>): Result<z.infer<typeof http.workspaceCreated>> {
+    return this.#settle(() => {
+      migrate(this.ctx.storage, this.#db, ROOM_MIGRATIONS);
+      return this.ctx.storage.transactionSync(() => openWorkspace(this.#ledger(), id, asked));
+    });
+  }
+
+  // ---- what the gateway calls ----------------------------------------------------------------------
+
+  /** The same write path as a socket's frames (HTTP-1): all or nothing. */
+  async write(credential: Credential, frames: unknown[]): Promise<Result<Receipt[]>> {
+    return this.#grouped(() => {
+      const failedAt = { index: 0 };
+      try {
+        const written = write(this.#ledger(), this.#caller(credential), frames, failedAt);
+        this.#settled(written);
+        return { ok: true, value: written.receipts };
+      } catch (error) {
+        return { ...faultOf(error, (e) => this.#fault(e)), of: idOf(frames[failedAt.index]) };
+      }
+    });
+  }
+
+  /** ack, read and typing over HTTP (CONN-4). */
+  signal(credential: Credential, frame: unknown): Result<null> {
+    return this.#settle(() => {
+      this.#sockets.signal(this.#speaker(credential), frame);
+      this.#connections.flush();
+      return null;
+    });
+  }
+
+  hello(credential: Credential, frame: unknown): Result<Welcome> {
+    return this.#settle(() => {
+      const { welcome, written } = greet(this.#ledger(), this.#speaker(credential), parseHello(frame));
+      this.#settled(written);
+      return welcome;
+    });
+  }
+
+  read<N extends ReadName>(credential: Credential, name: N, args: ReadArgs<N>): Result<ReadAnswer<N>> {
+    return this.#settle(() => this.#read(this.#caller(credential), name, args));
+  }
+
+  /** `GET /v1/events`, held until something comes or the time is up (HTTP-3). */
+  async events(credential: Credential, args: ReadArgs<"events">, waitMs: number): Promise<Result<ReadAnswer<"events">>> {
+    const until = Date.now() + Math.min(waitMs, MAX_WAIT_MS);
+    let after = args.after;
+    for (;;) {
+      // Who is asking is looked at again after each wait: the token may have been revoked meanwhile.
+      const found = this.read(credential, "events", { ...args, after });
+      if (!found.ok || found.value.events.length > 0) return found;
+      after = found.value.next_after;
+      const left = until - Date.now();
+      if (after < found.value.head_seq) continue;
+      if (left <= 0) return found;
+      await this.#nextFact(left);
+    }
+  }
+
+  manage<N extends ManageName>(credential: Credential, name: N, args: ManageArgs<N>): Result<ManageAnswer<N>> {
+    return this.#settle(() =>
+      this.ctx.storage.transactionSync(() => {
+        const caller = this.#caller(credential);
+        const { answer, written } = manage(this.#ledger(), caller, name, args);
+        if (written) this.#settled(written);
+        return answer;
+      }),
+    );
+  }
+
+  redeemInvite(proof: Proof, asked: z.infer<typeof http.redeemInvite>): Result<Redeemed> {
+    return this.#redeem(() => redeem(this.#ledger(), proof, asked));
+  }
+
+  redeemSignIn(proof: Proof, asked: z.infer<typeof http.redeemSignInLink>): Result<Redeemed> {
+    return this.#redeem(() => redeemSignIn(this.#ledger(), proof, asked));
+  }
+
+  /** Rows read and written since the object woke: for the tests of PERF-1. */
+  rowCounts(): RowCounts {
+    return { ...this.#db.counts };
+  }
+
+  // ---- attachments ---------------------------------------------------------------------------------
+
+  // ---- sockets -------------------------------------------------------------------------------------
+
+  /** The upgrade, authenticated before it is accepted (CONN-1). The gateway has written these headers. */
+  override fetch(request: Request): Response {
+    const result = this.#settle(() =>
+      this.#speaker({
+        tokenId: request.headers.get("bullpen-token-id") ?? "",
+        secretHash: request.headers.get("bullpen-secret-hash") ?? "",
+        origin: request.headers.get("bullpen-origin") ?? "",
+      }),
+    );
+    if (!result.ok) return refusalResponse(result.error);
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#sockets.accept(server, result.value);
+    this.#armSockets();
+    const headers = new Headers();
+    if (request.headers.get("bullpen-subprotocol")) headers.set("sec-websocket-protocol", "bullpen.v1");
+    return new Response(null, { status: 101, webSocket: client, headers });
+  }
+
+  override webSocketMessage(ws: WebSocket, data: string | ArrayBuffer): void {
+    void this.#grouped(() => this.#sockets.message(ws, data));
+  }
+
+  override webSocketClose(ws: WebSocket, code: number, reason: string): void {
+    this.#sockets.closed(ws);
+    try {
+      // 1005, 1006 and 1015 are never sent; unanswered, the client would wait ten seconds and see 1006.
+      ws.close(code === 1005 || code === 1006 || code === 1015 ? 1000 : code, reason);
+    } catch {
+      // Both sides are closed already.
+    }
+    this.#connections.flush();
+  }
+
+  override webSocketError(ws: WebSocket): void {
+    this.#sockets.closed(ws);
+    this.#connections.flush();
+  }
+
+  // ---- time ----------------------------------------------------------------------------------------
+
+  override async alarm(): Promise<void> {
+    if (!isMade(this.#db)) return;
+    await this.#alarms.fire(Date.now(), async (name) => {
+      if (name === "sockets") this.#closeOverdue();
+    });
+  }
+
+  /** Closes who was too slow to say hello or to read (CONN-2, CONN-10). */
+  #closeOverdue(): void {
+    const now = Date.now();
+    const { late, next } = this.#connections.overdue(now);
+    for (const conn of late)
+      this.#sockets.end(conn, 4408, conn.state.open ? "too slow to read" : "said no hello in time");
+    if (next !== undefined) this.#alarms.by("sockets", Math.max(next, now + 1));
+    this.#connections.flush();
+  }
+
+  #armSockets(): void {
+    if (!this.#connections.dueChanged()) return;
+    const { next, late } = this.#connections.overdue(Date.now());
+    const due = late.length > 0 ? Date.now() : next;
+    if (due !== undefined) this.#alarms.by("sockets", due);
+  }
+
+  // ---- inside --------------------------------------------------------------------------------------
+
+  /**
+   * Runs work at once when no commit is under way, else with the next group: while one commit is made
+   * durable, what arrives waits for the next, so that under load many writes share one (BATCH-2).
+   */
+  #grouped<T>(work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#queue.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error);
+        }
+      });
+      this.#drain();
+    });
+  }
+
+  #drain(): void {
+    if (this.#committing) return;
+    while (this.#queue.length > 0 && !this.#committing) {
+      const before = this.#db.counts.written;
+      const group = this.#queue;
+      this.#queue = [];
+      for (const work of group) work();
+      this.#connections.flush();
+      this.#armSockets();
+      if (this.#db.counts.written === before) continue;
+      this.#committing = true;
+      const next = () => {
+        this.#committing = false;
+        this.#drain();
+      };
+      this.ctx.waitUntil(this.ctx.storage.sync().then(next, next));
+    }
+  }
+
+  /** What follows a committed write: effects, deliveries, and those who wait (NEW-1, CONN-5). */
+  #settled({ rows, effects }: Written): void {
+    for (const effect of effects) {
+      if (effect.kind === "alarm") this.#alarms.by(effect.name, effect.at);
+      else this.#sockets.apply(effect);
+    }
+    if (rows.length === 0) return;
+    if (rows.some((r) => /^(participant|agent|settings|space)\./.test(r.type))) this.#connections.forgetViewers();
+    this.#connections.deliver(this.#round(), rows);
+    this.#connections.flush();
+    this.#armSockets();
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  #nextFact(withinMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, withinMs);
+      const waiting = this.#waiting;
+      function done() {
+        clearTimeout(timer);
+        waiting.delete(done);
+        resolve();
+      }
+      waiting.add(done);
+    });
+  }
+
+  #read<N extends ReadName>(caller: Caller, name: N, args: ReadArgs<N>): ReadAnswer<N> {
+    const viewer = viewerOf(this.#db, caller.participant, caller.tokenId, caller.origin);
+    return read(
+      {
+        db: this.#db,
+        ledger: this.#ledger(),
+        caller,
+        viewer,
+        round: this.#round(),
+        online: (id) => this.#connections.of(id).length > 0,
+      },
+      name,
+      args,
+    );
+  }
+
+  #redeem(work: () => { answer: Redeemed; written?: Written }): Result<Redeemed> {
+    return this.#settle(() => {
+      if (!isMade(this.#db)) throw new Refused({ code: "gone", message: "This link was used, has expired or was withdrawn. Ask for a new one." });
+      const { answer, written } = this.ctx.storage.transactionSync(work);
+      if (written) this.#settled(written);
+      return answer;
+    });
+  }
+
+  #caller(credential: Credential): Caller {
+    if (!isMade(this.#db)) unauthenticated();
+    return authenticate(this.#db, credential, Date.now());
+  }
+
+  #speaker(credential: Credential): Caller {
+    const caller = this.#caller(credential);
+    mustSpeak(caller);
+    return caller;
+  }
+
+  #ledger(): Ledger {
+    this.#clock ??= openClock(this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0);
+    return { storage: this.ctx.storage, db: this.#db, clock: this.#clock };
+  }
+
+  #round(): Round {
+    const workspace = workspaceOf(this.#db);
+    const keys = { current: this.env.SIGNING_KEY, previous: this.env.SIGNING_KEY_PREVIOUS };
+    return openRound(this.#db, this.#ledger().clock.now(), workspace.id, keys, workspace.settings.attachments.url_ttl_s);
+  }
+
+  #settle<T>(work: () => T): Result<T> {
+    try {
+      return { ok: true, value: work() };
+    } catch (error) {
+      return faultOf(error, (e) => this.#fault(e));
+    }
+  }
+
+  /** A fault of ours: logged with its kind, never with words, and never shown (ERR-1, OPS-3). */
+  #fault(error: unknown): void {
+    const { name, stack } = error instanceof Error ? error : { name: "unknown", stack: undefined };
+    console.error(JSON.stringify({ at: new Date().toISOString(), event: "fault", name, stack: stack?.split("\n").slice(1, 5) }));
+  }
+}
+
+function refusalResponse(refusal: Refusal): Response {
+  const body = errorOf(refusal);
+  return Response.json(body, { status: refusal.code === "unauthenticated" ? 401 : 403 });
+}

@@ -1,0 +1,126 @@
+/** The tables of a Room, as migrations (kit/migrations.ts). Times are milliseconds, JSON is text. */
+import { ALARMS_TABLE } from "../kit/alarms.ts";
+import type { Migration } from "../kit/migrations.ts";
+
+const FIRST = `
+${ALARMS_TABLE};
+
+CREATE TABLE workspace (
+  id TEXT PRIMARY KEY, name TEXT NOT NULL, created_at INTEGER NOT NULL, settings TEXT NOT NULL
+) STRICT;
+
+-- People, harnesses and agents. harness_id is an agent's; cursor is the last acknowledged seq (CONN-4).
+CREATE TABLE participants (
+  id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, role TEXT, harness_id TEXT, time_zone TEXT,
+  context_lines INTEGER, context_chars INTEGER, can TEXT, cursor INTEGER NOT NULL DEFAULT 0,
+  created_at INTEGER NOT NULL, withdrawn INTEGER NOT NULL DEFAULT 0, removed_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX participants_harness ON participants (harness_id) WHERE harness_id IS NOT NULL;
+
+CREATE TABLE tokens (
+  id TEXT PRIMARY KEY, participant_id TEXT NOT NULL, hash TEXT NOT NULL, scopes TEXT NOT NULL,
+  name TEXT NOT NULL, session INTEGER NOT NULL DEFAULT 0, created_at INTEGER NOT NULL, last_used_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tokens_participant ON tokens (participant_id);
+
+-- Invites and sign-in links (participant_id is a sign-in link's).
+CREATE TABLE links (
+  id TEXT PRIMARY KEY, hash TEXT NOT NULL, participant_id TEXT, role TEXT, space_ids TEXT NOT NULL DEFAULT '[]',
+  uses_left INTEGER NOT NULL, expires_at INTEGER NOT NULL, made_by TEXT NOT NULL, created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE redemptions (
+  link_id TEXT NOT NULL, key TEXT NOT NULL, participant_id TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (link_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- A space asked of a harness names it, the name it stands in for, and the agent that claimed it (SPACE-3).
+CREATE TABLE spaces (
+  id TEXT PRIMARY KEY, title TEXT NOT NULL, visibility TEXT NOT NULL, archived INTEGER NOT NULL DEFAULT 0,
+  direct TEXT, lead TEXT, ceiling_usd REAL, ceiling_set INTEGER NOT NULL DEFAULT 0,
+  harness_id TEXT, agent_name TEXT, claimed_by TEXT, created_seq INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+-- A private space must cost as much to ask for as one that does not exist (ERR-3).
+CREATE INDEX spaces_open ON spaces (id) WHERE visibility = 'open';
+CREATE UNIQUE INDEX spaces_direct ON spaces (direct) WHERE direct IS NOT NULL;
+
+-- Who is or was in a space, from which seq to which.
+CREATE TABLE stays (
+  space_id TEXT NOT NULL, participant_id TEXT NOT NULL, joined_seq INTEGER NOT NULL, left_seq INTEGER,
+  role TEXT NOT NULL, handle TEXT, PRIMARY KEY (space_id, participant_id, joined_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX stays_participant ON stays (participant_id, left_seq);
+CREATE TABLE handles (
+  space_id TEXT NOT NULL, folded TEXT NOT NULL, handle TEXT NOT NULL, participant_id TEXT NOT NULL,
+  released_at INTEGER, PRIMARY KEY (space_id, folded)
+) STRICT, WITHOUT ROWID;
+
+-- The log holds facts and no words (LOG-1, LOG-4). sender, key, hash and receipt are the write's (ENV-4).
+CREATE TABLE log (
+  seq INTEGER PRIMARY KEY, id TEXT NOT NULL, type TEXT NOT NULL, at INTEGER NOT NULL, space_id TEXT,
+  run_id TEXT, actor_kind TEXT NOT NULL, actor_id TEXT NOT NULL, harness_id TEXT, body TEXT NOT NULL,
+  sender TEXT, key TEXT, hash TEXT, receipt TEXT
+) STRICT;
+CREATE UNIQUE INDEX log_id ON log (id);
+CREATE UNIQUE INDEX log_key ON log (sender, key) WHERE key IS NOT NULL;
+-- The lines of a space in order: what contexts show (WIN-3).
+CREATE TABLE lines (space_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (space_id, seq)) STRICT, WITHOUT ROWID;
+
+-- Words by message and edition; a deleted message is one row without words.
+CREATE TABLE messages (
+  id TEXT NOT NULL, edition INTEGER NOT NULL, seq INTEGER NOT NULL, at INTEGER NOT NULL, text TEXT,
+  mentions TEXT NOT NULL, files TEXT NOT NULL, PRIMARY KEY (id, edition)
+) STRICT, WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2');
+INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
+
+CREATE TABLE blobs (
+  sha256 TEXT PRIMARY KEY, r2_key TEXT NOT NULL, byte_size INTEGER NOT NULL, mime_type TEXT NOT NULL,
+  width INTEGER, height INTEGER, duration_ms INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attachments (
+  id TEXT PRIMARY KEY, sha256 TEXT NOT NULL, filename TEXT NOT NULL, uploaded_by TEXT NOT NULL,
+  transcript TEXT, created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX attachments_sha ON attachments (sha256);
+CREATE TABLE attachment_uses (
+  attachment_id TEXT NOT NULL, space_id TEXT NOT NULL, message_id TEXT NOT NULL,
+  PRIMARY KEY (attachment_id, space_id, message_id)
+) STRICT, WITHOUT ROWID;
+-- Uploads on their way and objects to be deleted: what may lie in the bucket with no row of its own.
+CREATE TABLE bucket_debts (r2_key TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE files (
+  space_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, attachment_id TEXT NOT NULL,
+  message_id TEXT NOT NULL, seq INTEGER NOT NULL, by TEXT NOT NULL, at INTEGER NOT NULL, replaces TEXT,
+  superseded_seq INTEGER, PRIMARY KEY (space_id, name, version)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX files_current ON files (space_id, seq) WHERE superseded_seq IS NULL;
+CREATE INDEX files_superseded ON files (space_id, superseded_seq) WHERE superseded_seq IS NOT NULL;
+
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY, space_id TEXT NOT NULL, agent_id TEXT NOT NULL, harness_id TEXT NOT NULL,
+  started_seq INTEGER NOT NULL, started_at INTEGER NOT NULL, delivered_seq INTEGER NOT NULL,
+  heard_at INTEGER NOT NULL, step TEXT, cost_micros INTEGER, input_tokens INTEGER, output_tokens INTEGER,
+  ended_seq INTEGER, ended_at INTEGER, outcome TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_open ON runs (space_id) WHERE ended_seq IS NULL;
+CREATE INDEX runs_going ON runs (agent_id) WHERE ended_seq IS NULL;
+CREATE INDEX runs_space ON runs (space_id, started_seq);
+CREATE TABLE run_messages (
+  message_id TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT NULL, PRIMARY KEY (message_id, agent_id)
+) STRICT, WITHOUT ROWID;
+-- When an agent's last turn in a space ended (NOTE-3).
+CREATE TABLE last_turns (
+  space_id TEXT NOT NULL, agent_id TEXT NOT NULL, ended_at INTEGER NOT NULL, PRIMARY KEY (space_id, agent_id)
+) STRICT, WITHOUT ROWID;
+-- Where the turn that said a harness's last words in a space began (WIN-2).
+CREATE TABLE spoke (
+  space_id TEXT NOT NULL, harness_id TEXT NOT NULL, since_seq INTEGER NOT NULL, PRIMARY KEY (space_id, harness_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE marks (
+  space_id TEXT NOT NULL, participant_id TEXT NOT NULL, read_seq INTEGER NOT NULL,
+  PRIMARY KEY (space_id, participant_id)
+) STRICT, WITHOUT ROWID;
+`;
+
+export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }];

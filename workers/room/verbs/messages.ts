@@ -1,0 +1,241 @@
+/** message.post, message.edit, message.delete, message.heard. */
+import { decideAddressees } from "../../../src/shared/rules/addressing.ts";
+import { findMentions } from "../../../src/shared/rules/mentions.ts";
+import { byteLength } from "../../../src/shared/rules/text.ts";
+import type { Verb } from "../../../src/shared/wire/index.ts";
+import { notFound, refuse } from "../../kit/result.ts";
+import { carryFiles, checkFiles, dropFiles } from "../store/files.ts";
+import { factAt } from "../store/log.ts";
+import { eraseWords, indexWords, insertWords, unindexWords, wordsOf } from "../store/messages.ts";
+import { endRun, noteHeard, workingRuns } from "../store/runs.ts";
+import { isIn, type MemberRow, members, stay } from "../store/spaces.ts";
+import type { FileRef, LogRow, PostedBody, SpaceRow, WordsRow } from "../types.ts";
+import type { Extras, Writer } from "../write.ts";
+import { openRunOf } from "./runs.ts";
+import { administers, inSpace } from "./standing.ts";
+
+const TEXT_BYTES = 64 * 1024;
+const MAX_FILES = 20;
+
+export function post(w: Writer, event: Verb<"message.post">): Extras | void {
+  const files = event.attachments ?? [];
+  checkText(event.text);
+  if (files.length > MAX_FILES)
+    refuse("invalid", `A message carries at most ${MAX_FILES} attachments. Say it in several messages.`);
+  if (event.text.trim() === "" && files.length === 0)
+    refuse("invalid", "A message needs text or an attachment.", { details: [{ path: "text", message: "is empty" }] });
+  const { space, stay: own } = inSpace(w, event.space_id);
+  if (space.archived) refuse("conflict", "This space is archived. Bring it back first: space.unarchive.");
+  const run = event.run_id === undefined ? undefined : openRunOf(w, event.run_id);
+  if (run && run.space_id !== space.id) refuse("invalid", "This run is in another space. Post where it runs.");
+  if (run) noteHeard(w.db, run.id, w.now);
+
+  // NO_REPLY says that the agent had nothing to add: the run ends and nobody is told anything (ADDR-6).
+  if (run && files.length === 0 && event.text.trim().toUpperCase() === "NO_REPLY") {
+    const ended = w.append("run.ended", {
+      spaceId: space.id,
+      runId: run.id,
+      body: { agent_id: run.agent_id, outcome: "no_reply" },
+      main: true,
+      receipt: { run: { state: "ended" } },
+    });
+    endRun(w.db, run, "no_reply", ended.seq, w.now);
+    return;
+  }
+
+  const answered = event.reply_to === undefined ? undefined : answeredMessage(w, space, event.reply_to);
+  const checkedFiles = checkFiles(w, space.id, files);
+  const here = members(w.db, space.id);
+  const { ids: mentions, everyone } = findMentions(
+    event.text,
+    here.map((m) => ({ id: m.id, handle: m.handle ?? undefined })),
+  );
+  const decided = decideAddressees({
+    sender: { id: w.actor.id, kind: personOrAgent(w), guest: own.role === "guest" || w.caller.participant.role === "guest" },
+    members: here.map((m) => ({ id: m.id, kind: m.kind, addressable: m.withdrawn === 0 && m.removed_at === null })),
+    mentions,
+    everyone,
+    replyToAuthor: answered && { id: authorNow(space, answered) },
+  });
+
+  const messageId = w.clock.mint("msg");
+  const body: PostedBody = {
+    message_id: messageId,
+    role: own.role,
+    ...(w.caller.participant.role === null ? {} : { workspace_role: w.caller.participant.role }),
+    ...(event.reply_to === undefined ? {} : { reply_to: event.reply_to }),
+    ...(event.session_ref === undefined ? {} : { session_ref: event.session_ref }),
+    addressed_to: decided.addressed_to,
+    why: decided.rule,
+    ...turnsNow(w, space.id),
+    ...sinceOf(w, space.id, here, decided.addressed_to),
+  };
+  const row = w.append("message.posted", {
+    spaceId: space.id,
+    runId: run?.id,
+    body,
+    main: true,
+    line: true,
+    receipt: { message_id: messageId },
+  });
+  insertWords(w.db, {
+    id: messageId,
+    edition: 1,
+    seq: row.seq,
+    at: w.now,
+    text: event.text,
+    mentions: JSON.stringify(mentions),
+    files: JSON.stringify(checkedFiles),
+  });
+  indexWords(w.db, row.seq, event.text);
+  carryFiles(w, row, messageId, checkedFiles);
+  if (w.caller.participant.kind === "harness")
+    w.db.run(
+      "INSERT OR REPLACE INTO spoke (space_id, harness_id, since_seq) VALUES (?, ?, ?)",
+      space.id,
+      w.caller.participant.id,
+      run?.delivered_seq ?? row.seq,
+    );
+  noticeUnreachable(w, row, here, decided.unreachable);
+}
+
+function checkText(text: string): void {
+  const bytes = byteLength(text);
+  if (bytes > TEXT_BYTES)
+    refuse("too_large", `A message's text is at most 64 KiB; this one has ${bytes} bytes. Send the rest as a file.`);
+}
+
+function personOrAgent(w: Writer): "person" | "agent" | "harness" {
+  return w.actor.kind === "system" ? "harness" : w.actor.kind;
+}
+
+/** The message that a reply names, deleted or not; elsewhere and unknown read alike (REPLY-1). */
+function answeredMessage(w: Writer, space: SpaceRow, messageId: string): LogRow {
+  const words = wordsOf(w.db, messageId);
+  const row = words && factAt(w.db, words.seq);
+  if (row?.space_id !== space.id)
+    refuse("invalid", "reply_to names no message of this space. Leave it out, or name one that is here.", {
+      details: [{ path: "reply_to", message: "is no message of this space" }],
+    });
+  return row;
+}
+
+/** Who is asked by a reply: the agent that claimed the space stands in for its harness's earlier words (SPACE-3). */
+function authorNow(space: SpaceRow, answered: LogRow): string {
+  return answered.actor_id === space.harness_id && space.claimed_by !== null ? space.claimed_by : answered.actor_id;
+}
+
+function turnsNow(w: Writer, spaceId: string): Pick<PostedBody, "turns"> {
+  const turns = workingRuns(w.db, spaceId, w.now).map((run): [string, string] => [run.agent_id, run.id]);
+  return turns.length > 0 ? { turns } : {};
+}
+
+/** Where each addressed harness's own last words here began, or its joining (WIN-2). */
+function sinceOf(
+  w: Writer,
+  spaceId: string,
+  here: readonly MemberRow[],
+  addressedTo: readonly string[],
+): Pick<PostedBody, "since"> {
+  if (addressedTo.length === 0) return {};
+  const harnesses = new Map<string, number>();
+  for (const member of here) {
+    if (member.kind === "person") continue;
+    const harness = member.harness_id ?? member.id;
+    harnesses.set(harness, Math.min(harnesses.get(harness) ?? member.joined_seq, member.joined_seq));
+  }
+  const since: Record<string, number> = {};
+  for (const id of addressedTo) {
+    const harness = here.find((m) => m.id === id)?.harness_id ?? id;
+    const spoke = w.db.one<{ since_seq: number }>(
+      "SELECT since_seq FROM spoke WHERE space_id = ? AND harness_id = ?",
+      spaceId,
+      harness,
+    );
+    since[harness] = spoke?.since_seq ?? harnesses.get(harness) ?? 0;
+  }
+  return { since };
+}
+
+/** An agent that cannot be asked is said to be so, once, in the room (ADDR-5). */
+function noticeUnreachable(w: Writer, row: LogRow, here: readonly MemberRow[], unreachable: readonly string[]): void {
+  for (const id of unreachable) {
+    const name = here.find((m) => m.id === id)?.name ?? id;
+    w.append("notice.posted", {
+      spaceId: row.space_id ?? undefined,
+      actor: { kind: "system", id: "system" },
+      body: { code: "not_reachable", text: `${name} was withdrawn and was not asked.`, about: [id] },
+    });
+  }
+}
+
+/** A message in a space of the caller's: its log row and its newest words. Deleted ones are `gone`. */
+function standingMessage(w: Writer, messageId: string): { row: LogRow; words: WordsRow & { text: string } } {
+  const words = wordsOf(w.db, messageId);
+  const row = words && factAt(w.db, words.seq);
+  if (!words || !row?.space_id || !isIn(w.db, row.space_id, w.caller.participant.id)) notFound("message");
+  if (words.text === null) refuse("gone", "This message was deleted.");
+  return { row, words: { ...words, text: words.text } };
+}
+
+function isAuthor(w: Writer, row: LogRow): boolean {
+  return row.actor_id === w.caller.participant.id || row.harness_id === w.caller.participant.id;
+}
+
+export function edit(w: Writer, event: Verb<"message.edit">): void {
+  checkText(event.text);
+  const { row, words } = standingMessage(w, event.message_id);
+  if (!isAuthor(w, row)) refuse("forbidden", "Only its author may edit a message.");
+  if (event.text.trim() === "" && words.files === "[]")
+    refuse("invalid", "A message without files needs text. Delete it instead: message.delete.");
+  const spaceId = row.space_id ?? "";
+  const { ids: mentions } = findMentions(
+    event.text,
+    members(w.db, spaceId).map((m) => ({ id: m.id, handle: m.handle ?? undefined })),
+  );
+  const edition = words.edition + 1;
+  w.append("message.edited", {
+    spaceId,
+    body: { message_id: words.id, edition },
+    main: true,
+    receipt: { message_id: words.id },
+  });
+  unindexWords(w.db, words.seq, words.text);
+  insertWords(w.db, { ...words, edition, at: w.now, text: event.text, mentions: JSON.stringify(mentions) });
+  indexWords(w.db, words.seq, event.text);
+}
+
+export function remove(w: Writer, event: Verb<"message.delete">): void {
+  const { row, words } = standingMessage(w, event.message_id);
+  const spaceId = row.space_id ?? "";
+  const owns = stay(w.db, spaceId, w.actor.id)?.role === "owner" && w.caller.participant.kind === "person";
+  if (!isAuthor(w, row) && !owns && !administers(w))
+    refuse("forbidden", "Only its author, the space's owner, or an owner or admin in it may delete a message.");
+  w.append("message.deleted", {
+    spaceId,
+    body: { message_id: words.id },
+    main: true,
+    receipt: { message_id: words.id },
+  });
+  eraseWords(w.db, words, w.now);
+  w.db.run("DELETE FROM lines WHERE space_id = ? AND seq = ?", spaceId, words.seq);
+  dropFiles(w, spaceId, words.id, JSON.parse(words.files) as FileRef[]);
+}
+
+export function heard(w: Writer, event: Verb<"message.heard">): void {
+  const run = openRunOf(w, event.run_id);
+  for (const [index, messageId] of event.message_ids.entries()) {
+    const words = wordsOf(w.db, messageId);
+    if (!words || factAt(w.db, words.seq)?.space_id !== run.space_id)
+      refuse("invalid", "A run hears messages of its own space.", {
+        details: [{ path: `message_ids.${index}`, message: "is no message of the run's space" }],
+      });
+  }
+  noteHeard(w.db, run.id, w.now);
+  w.append("message.heard", {
+    spaceId: run.space_id,
+    runId: run.id,
+    body: { message_ids: event.message_ids },
+    main: true,
+  });
+}

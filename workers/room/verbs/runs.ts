@@ -1,0 +1,179 @@
+/** run.start, run.step, run.usage, run.end (TURN-1 to TURN-3). */
+import type { Verb } from "../../../src/shared/wire/index.ts";
+import { refuse } from "../../kit/result.ts";
+import { factAt } from "../store/log.ts";
+import { wordsOf } from "../store/messages.ts";
+import { participant } from "../store/participants.ts";
+import { endRun, noteHeard, run } from "../store/runs.ts";
+import type { RunRow } from "../types.ts";
+import type { Extras, Writer } from "../write.ts";
+import { inSpace } from "./standing.ts";
+
+/** `run.usage` still counts this long after the end (SPEND-3). */
+const LATE_USAGE_MS = 86_400_000;
+
+/** An open run of the caller's; another's and an ended one are answered alike (ENV-7). */
+export function openRunOf(w: Writer, runId: string | undefined): RunRow {
+  const found = ownRun(w, runId);
+  if (found.ended_seq !== null) unknownRun();
+  return found;
+}
+
+function ownRun(w: Writer, runId: string | undefined): RunRow {
+  if (runId === undefined) refuse("run_required", "This needs a run_id: start a run first, with run.start.");
+  const found = run(w.db, runId);
+  if (!found || found.harness_id !== w.caller.participant.id) unknownRun();
+  return found;
+}
+
+function unknownRun(): never {
+  refuse("unknown_run", "There is no open run of yours with this id. Start one with run.start.");
+}
+
+export function start(w: Writer, event: Verb<"run.start">): Extras | void {
+  if (w.caller.participant.kind !== "harness") refuse("forbidden", "Only a harness runs agents' turns.");
+  const agentId = event.agent_id ?? w.actor.id;
+  mustRun(w, agentId);
+  const { space } = inSpace({ ...w, actor: { kind: "agent", id: agentId } }, event.space_id);
+  const same = run(w.db, event.run_id);
+  if (same) {
+    if (same.harness_id !== w.caller.participant.id || same.agent_id !== agentId || same.space_id !== space.id)
+      refuse("conflict", "This run_id names another run already. Mint a new one.");
+    return { run: { state: same.ended_seq === null ? "working" : "ended" } };
+  }
+  let delivered = 0;
+  for (const [index, messageId] of event.message_ids.entries()) {
+    const words = wordsOf(w.db, messageId);
+    if (!words || factAt(w.db, words.seq)?.space_id !== space.id)
+      refuse("invalid", "A run takes messages of its own space.", {
+        details: [{ path: `message_ids.${index}`, message: "is no message of this space" }],
+      });
+    const taken = w.db.one<{ outcome: string | null }>(
+      "SELECT runs.outcome FROM run_messages m JOIN runs ON runs.id = m.run_id WHERE m.message_id = ? AND m.agent_id = ?",
+      messageId,
+      agentId,
+    );
+    if (taken && taken.outcome !== "failed" && taken.outcome !== "stopped")
+      refuse("conflict", `This agent has a run for ${messageId} already. A message has one run an agent.`);
+    delivered = Math.max(delivered, words.seq);
+  }
+  const started = w.append("run.started", {
+    spaceId: space.id,
+    runId: event.run_id,
+    body: { agent_id: agentId, message_ids: event.message_ids },
+    main: true,
+    receipt: { run: { state: "working" } },
+    actor: actorFor(w, agentId),
+  });
+  w.db.run(
+    `INSERT INTO runs (id, space_id, agent_id, harness_id, started_seq, started_at, delivered_seq, heard_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    event.run_id,
+    space.id,
+    agentId,
+    w.caller.participant.id,
+    started.seq,
+    w.now,
+    delivered || started.seq,
+    w.now,
+  );
+  for (const messageId of event.message_ids)
+    w.db.run(
+      "INSERT OR REPLACE INTO run_messages (message_id, agent_id, run_id) VALUES (?, ?, ?)",
+      messageId,
+      agentId,
+      event.run_id,
+    );
+}
+
+/** The agent must be the caller itself or one that it declared (ENV-5). */
+function mustRun(w: Writer, agentId: string): void {
+  if (agentId === w.caller.participant.id) return;
+  const agent = participant(w.db, agentId);
+  if (agent?.harness_id !== w.caller.participant.id || agent.withdrawn || agent.removed_at !== null)
+    refuse("forbidden", "You run yourself or agents that you declared. Declare it first, with agent.declare.");
+}
+
+function actorFor(w: Writer, agentId: string) {
+  const me = w.caller.participant.id;
+  return agentId === me
+    ? ({ kind: "harness", id: me } as const)
+    : ({ kind: "agent", id: agentId, harness_id: me } as const);
+}
+
+export function step(w: Writer, event: Verb<"run.step">): void {
+  const open = openRunOf(w, event.run_id);
+  w.db.run("UPDATE runs SET step = ?, heard_at = ? WHERE id = ?", event.text, w.now, open.id);
+  w.append("run.stepped", {
+    spaceId: open.space_id,
+    runId: open.id,
+    body: { text: event.text, ...(event.step_id === undefined ? {} : { step_id: event.step_id }) },
+    main: true,
+  });
+}
+
+/** Dollars as whole micro-dollars: sums must not float (SPEND-1). */
+function micros(usd: number): number {
+  return Math.round(usd * 1_000_000);
+}
+
+/** Takes a run's total so far, which never goes down (SPEND-4). */
+function takeCost(w: Writer, of: RunRow, costUsd: number | undefined): void {
+  if (costUsd === undefined) return;
+  if (micros(costUsd) < (of.cost_micros ?? 0))
+    refuse("invalid", "A run's cost is its total so far and never goes down.", {
+      details: [{ path: "cost_usd", message: `is below the ${(of.cost_micros ?? 0) / 1_000_000} reported before` }],
+    });
+  w.db.run("UPDATE runs SET cost_micros = ? WHERE id = ?", micros(costUsd), of.id);
+}
+
+export function usage(w: Writer, event: Verb<"run.usage">): void {
+  const mine = ownRun(w, event.run_id);
+  if (mine.ended_at !== null && w.now - mine.ended_at > LATE_USAGE_MS) unknownRun();
+  takeCost(w, mine, event.cost_usd);
+  w.db.run(
+    "UPDATE runs SET input_tokens = coalesce(?, input_tokens), output_tokens = coalesce(?, output_tokens) WHERE id = ?",
+    event.input_tokens ?? null,
+    event.output_tokens ?? null,
+    mine.id,
+  );
+  if (mine.ended_seq === null) noteHeard(w.db, mine.id, w.now);
+  const { cost_usd, input_tokens, output_tokens } = event;
+  w.append("run.used", {
+    spaceId: mine.space_id,
+    runId: mine.id,
+    body: { cost_usd, input_tokens, output_tokens },
+    main: true,
+  });
+}
+
+export function end(w: Writer, event: Verb<"run.end">): void {
+  const open = openRunOf(w, event.run_id);
+  takeCost(w, open, event.cost_usd);
+  const ended = w.append("run.ended", {
+    spaceId: open.space_id,
+    runId: open.id,
+    body: { agent_id: open.agent_id, outcome: event.outcome, cost_usd: event.cost_usd },
+    main: true,
+    receipt: { run: { state: "ended" } },
+  });
+  endRun(w.db, open, event.outcome, ended.seq, w.now);
+}
+
+/** Ends what somebody has going in a space, or everywhere: they left, were removed or withdrawn. */
+export function endRunsOf(w: Writer, agentId: string, spaceId?: string): void {
+  const going = w.db.all<RunRow>(
+    "SELECT * FROM runs INDEXED BY runs_going WHERE agent_id = ?1 AND ended_seq IS NULL AND (?2 IS NULL OR space_id = ?2)",
+    agentId,
+    spaceId ?? null,
+  );
+  for (const row of going) {
+    const ended = w.append("run.ended", {
+      spaceId: row.space_id,
+      runId: row.id,
+      actor: { kind: "system", id: "system" },
+      body: { agent_id: agentId, outcome: "stopped" },
+    });
+    endRun(w.db, row, "stopped", ended.seq, w.now);
+  }
+}

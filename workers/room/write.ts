@@ -1,0 +1,199 @@
+/**
+ * The one write path (HTTP-1): parse, authorise, decide facts, append them in one transaction, receipt.
+ * Socket frames and requests run this same code; deliveries are worked out afterwards from the log.
+ */
+import { createHash } from "node:crypto";
+import type { Actor, FactType, Receipt, Verb, VerbType } from "../../src/shared/wire/index.ts";
+import { canonicalJson } from "../kit/canonical.ts";
+import type { Db } from "../kit/db.ts";
+import { refuse } from "../kit/result.ts";
+import { mustSpeak } from "./access/authenticate.ts";
+import type { Clock } from "./ids.ts";
+import { isRecord, type Json, parseVerb, typeOf } from "./parse.ts";
+import { addLine, append, factById, headSeq, writeByKey } from "./store/log.ts";
+import { participant, workspaceOf } from "./store/participants.ts";
+import { run } from "./store/runs.ts";
+import type { Caller, LogRow, Workspace } from "./types.ts";
+import { handlerOf } from "./verbs/index.ts";
+
+/** What a verb decides, to be appended. */
+export interface Decided {
+  spaceId?: string | undefined;
+  runId?: string | undefined;
+  body: object;
+  /** The fact that the verb is about: it takes the frame's id and carries the key (ENV-4). */
+  main?: true;
+  /** With `main`: the receipt's own fields. */
+  receipt?: Extras;
+  /** Whether contexts show it as a line of its space (WIN-3). */
+  line?: boolean;
+  actor?: Actor;
+}
+export type Extras = Omit<Receipt, "v" | "type" | "of" | "id" | "seq" | "duplicate">;
+
+/** What a verb's handler works with. It throws a refusal to undo everything it did. */
+export interface Writer {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly now: number;
+  readonly workspace: Workspace;
+  readonly caller: Caller;
+  readonly actor: Actor;
+  /** Appends a fact and returns its row. */
+  append(type: FactType, decided: Decided): LogRow;
+  /** Remembers what must happen once the write is done, such as closing a removed member's sockets. */
+  afterwards(effect: Effect): void;
+}
+
+/** What a write asks of the shell after its transaction. */
+export type Effect =
+  | { kind: "close"; participantId: string; code: 4403; reason: string }
+  | { kind: "close-token"; tokenId: string }
+  | { kind: "alarm"; name: string; at: number };
+
+export interface Ledger {
+  storage: DurableObjectStorage;
+  db: Db;
+  clock: Clock;
+}
+
+/** The outcome of a group of writes that stand or fall together. */
+export interface Written {
+  receipts: Receipt[];
+  rows: LogRow[];
+  effects: Effect[];
+}
+
+/**
+ * Takes one or more verbs in one transaction: all or nothing.
+ * @throws Refused, with `index` of the frame at fault in `failedAt`
+ */
+export function write(ledger: Ledger, caller: Caller, frames: readonly unknown[], failedAt: { index: number }): Written {
+  const out: Written = { receipts: [], rows: [], effects: [] };
+  ledger.storage.transactionSync(() => {
+    for (const [index, frame] of frames.entries()) {
+      failedAt.index = index;
+      writeOne(ledger, caller, frame, out);
+    }
+  });
+  return out;
+}
+
+function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written): void {
+  const type = typeOf(frame);
+  if (!("verb" in type) || !isRecord(frame))
+    refuse("invalid", "Acks, read marks and typing go one by one, not in an array with verbs.");
+  mustSpeak(caller);
+  const { db, clock } = ledger;
+  const now = clock.now();
+  const workspace = workspaceOf(db);
+  const event = parseVerb(type.verb, frame, { workspaceId: workspace.id, ts: new Date(now).toISOString() });
+  const sender = caller.participant.id;
+  const hash = bodyHash(event);
+
+  const earlier = writeByKey(db, sender, event.idempotency_key);
+  if (earlier) {
+    if (earlier.hash !== hash)
+      refuse("conflict", "This idempotency_key was used for something else. Use a new key for a new event.");
+    out.receipts.push({ ...receiptOf(event.id, earlier.id, earlier.seq, JSON.parse(earlier.receipt)), duplicate: true });
+    return;
+  }
+  if (factById(db, event.id))
+    refuse("conflict", "An event with this id is in the log already, under another key. Mint a new id.");
+
+  const actor = actorOf(db, caller, frame, event);
+  const mark = { id: event.id, sender, key: event.idempotency_key, hash };
+  const opened = openWriter(ledger, { caller, actor, workspace, now, mark }, out);
+  const unlogged = handlerOf(event.type as VerbType)(opened.writer, event as never);
+  const { main } = opened;
+  out.receipts.push(
+    main.row
+      ? receiptOf(event.id, main.row.id, main.row.seq, main.receipt)
+      : receiptOf(event.id, event.id, undefined, unlogged ?? {}),
+  );
+}
+
+interface Opening {
+  caller: Caller;
+  actor: Actor;
+  workspace: Workspace;
+  now: number;
+  /** The frame's own id and key, for the main fact. */
+  mark?: { id: string; sender: string; key: string; hash: string };
+}
+
+/** A writer over the current head; what it appends goes to `out`. The caller holds the transaction. */
+function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
+  const main: { row?: LogRow; receipt: Extras } = { receipt: {} };
+  let head = headSeq(db);
+  const writer: Writer = {
+    db,
+    clock,
+    now: of.now,
+    workspace: of.workspace,
+    caller: of.caller,
+    actor: of.actor,
+    afterwards: (effect) => void out.effects.push(effect),
+    append(type, decided) {
+      head += 1;
+      const { mark } = of;
+      const isMain = decided.main === true && mark !== undefined;
+      const row = append(db, head, {
+        id: isMain ? mark.id : clock.mint("evt"),
+        type,
+        at: of.now,
+        spaceId: decided.spaceId,
+        runId: decided.runId,
+        actor: decided.actor ?? of.actor,
+        body: decided.body,
+        mark: isMain ? { ...mark, receipt: JSON.stringify(decided.receipt ?? {}) } : undefined,
+      });
+      if (isMain) {
+        main.row = row;
+        main.receipt = decided.receipt ?? {};
+      }
+      if (decided.line && decided.spaceId) addLine(db, decided.spaceId, head);
+      out.rows.push(row);
+      return row;
+    },
+  };
+  return { writer, main };
+}
+
+/** What a caller causes without a verb of its own, such as a hello that declares agents: no key, no receipt. */
+export function writeAside(ledger: Ledger, caller: Caller, work: (w: Writer) => void): Written {
+  const out: Written = { receipts: [], rows: [], effects: [] };
+  const { kind, id } = caller.participant;
+  ledger.storage.transactionSync(() => {
+    const opening = { caller, actor: { kind, id }, workspace: workspaceOf(ledger.db), now: ledger.clock.now() };
+    work(openWriter(ledger, opening, out).writer);
+  });
+  return out;
+}
+
+export function receiptOf(of: string, id: string, seq: number | undefined, extras: Extras): Receipt {
+  return { v: 1, type: "receipt", of, id, ...(seq === undefined ? {} : { seq }), ...extras };
+}
+
+/** The hash of what a sender asked for: the parsed event without what is stamped (ENV-4). */
+function bodyHash(event: Verb): string {
+  const { id: _id, ts: _ts, v: _v, workspace_id: _ws, seq: _seq, actor: _actor, idempotency_key: _key, ...body } = event;
+  return createHash("sha256").update(canonicalJson(body)).digest("base64");
+}
+
+/** Who acts: the caller, or one of its agents that it claims to be or whose run it names (ENV-5). */
+function actorOf(db: Db, caller: Caller, frame: Json, event: Verb): Actor {
+  const me = caller.participant;
+  const self: Actor = { kind: me.kind, id: me.id };
+  const claim = isRecord(frame.actor) ? frame.actor : undefined;
+  if (claim?.kind === "agent") {
+    const agent = typeof claim.id === "string" ? participant(db, claim.id) : undefined;
+    if (me.kind !== "harness" || agent?.harness_id !== me.id || agent.withdrawn || agent.removed_at !== null)
+      refuse("forbidden", "You may act as yourself or as an agent that you declared. Declare it first, with agent.declare.");
+    return { kind: "agent", id: agent.id, harness_id: me.id };
+  }
+  if (me.kind !== "harness" || event.run_id === undefined) return self;
+  const named = run(db, event.run_id);
+  if (named?.harness_id !== me.id || named.agent_id === me.id) return self;
+  return { kind: "agent", id: named.agent_id, harness_id: me.id };
+}
