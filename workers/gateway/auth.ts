@@ -1,7 +1,7 @@
 /** Reading who asks: a bearer, a socket's subprotocol, or the page's session cookie (AUTH-1). */
 import { createHash, timingSafeEqual } from "node:crypto";
-import { createMiddleware } from "hono/factory";
 import { getCookie, setCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
 import { parseToken } from "../../src/shared/token.ts";
 import { refuse } from "../kit/result.ts";
 import type { Credential } from "../room/types.ts";
@@ -34,7 +34,10 @@ export const readCredential = createMiddleware<GatewayEnv>(async (c, next) => {
       c.set("workspaceId", parts.workspaceId);
       c.set("room", roomOf(c.env, parts.workspaceId));
     } else if (!c.req.path.startsWith("/v1/workspaces")) {
-      refuse("unauthenticated", "This is no token of Bullpen. It starts with bp_ and is shown once, when it is made.");
+      refuse(
+        "unauthenticated",
+        "This is no token of Bullpen. It starts with bp_ and is shown once, when it is made.",
+      );
     }
   }
   await next();
@@ -56,7 +59,10 @@ function tokenOf(c: C): { token: string; cookie: boolean } | undefined {
   if (cookie === undefined) return undefined;
   const unsafe = !SAFE.has(c.req.method) || c.req.header("upgrade") !== undefined;
   if (unsafe && c.req.header("origin") !== originOf(c))
-    refuse("forbidden", "A session works from the page itself. From elsewhere send a token as Authorization: Bearer.");
+    refuse(
+      "forbidden",
+      "A session works from the page itself. From elsewhere send a token as Authorization: Bearer.",
+    );
   return { token: cookie, cookie: true };
 }
 
@@ -81,14 +87,22 @@ export function setSession(c: C, token: string): void {
 }
 
 export function endSession(c: C): void {
-  setCookie(c, isSecure(c) ? COOKIE : LOCAL_COOKIE, "", { httpOnly: true, secure: isSecure(c), sameSite: "Strict", path: "/", maxAge: 0 });
+  setCookie(c, isSecure(c) ? COOKIE : LOCAL_COOKIE, "", {
+    httpOnly: true,
+    secure: isSecure(c),
+    sameSite: "Strict",
+    path: "/",
+    maxAge: 0,
+  });
 }
 
 /** The deployment's own secret, compared in constant time; unset, the route is shut (AUTH-5). */
 export function mustBeAdmin(c: C): void {
   const expected = c.env.ADMIN_TOKEN;
   const given = /^Bearer +(\S+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
-  const a = createHash("sha256").update(expected ?? "").digest();
+  const a = createHash("sha256")
+    .update(expected ?? "")
+    .digest();
   const b = createHash("sha256").update(given).digest();
   if (!expected || !timingSafeEqual(a, b))
     refuse("forbidden", "This needs the deployment's ADMIN_TOKEN as the bearer.");
@@ -96,10 +110,14 @@ export function mustBeAdmin(c: C): void {
 
 /** Counts a failed authentication by address and by token id; over the limit the answer is to wait (AUTH-7). */
 export async function countFailure(c: C): Promise<void> {
-  const keys = [c.req.header("cf-connecting-ip") ?? "local", c.get("credential")?.tokenId].filter((k) => k !== undefined);
+  const keys = [c.req.header("cf-connecting-ip") ?? "local", c.get("credential")?.tokenId].filter(
+    (k) => k !== undefined,
+  );
   for (const key of keys) {
     const { success } = await c.env.AUTH_LIMITER.limit({ key });
     if (!success)
-      refuse("rate_limited", "Too many failed sign-ins from here. Wait a minute and try again.", { retry_after_s: 60 });
+      refuse("rate_limited", "Too many failed sign-ins from here. Wait a minute and try again.", {
+        retry_after_s: 60,
+      });
   }
 }

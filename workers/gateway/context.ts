@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import type * as z from "zod";
 import { ERROR_STATUS, errorOf, type Refusal } from "../../src/shared/wire/errors.ts";
-import { Refused, refuse, type Result } from "../kit/result.ts";
+import { Refused, type Result, refuse } from "../kit/result.ts";
 import { checked } from "../room/parse.ts";
 import type { Room } from "../room/room.ts";
 import type { Credential } from "../room/types.ts";
@@ -26,7 +26,9 @@ export const MAX_JSON_BYTES = 4 * 1024 * 1024;
 
 /** The Room of a workspace. Asking for one that was never made creates nothing (AUTH-4). */
 export function roomOf(env: Env, workspaceId: string): DurableObjectStub<Room> {
-  const rooms = env.JURISDICTION ? env.ROOM.jurisdiction(env.JURISDICTION as DurableObjectJurisdiction) : env.ROOM;
+  const rooms = env.JURISDICTION
+    ? env.ROOM.jurisdiction(env.JURISDICTION as DurableObjectJurisdiction)
+    : env.ROOM;
   return rooms.getByName(workspaceId);
 }
 

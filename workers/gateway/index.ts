@@ -6,8 +6,8 @@ import { ulid } from "ulid";
 import { Refused } from "../kit/result.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
-import { published } from "./routes/published.ts";
 import { events } from "./routes/events.ts";
+import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
 import { workspace } from "./routes/workspace.ts";
 
@@ -31,9 +31,14 @@ const SECURE = secureHeaders({
   xFrameOptions: "DENY",
 });
 app.use(async (c, next) => {
-  const allowed = c.env.ALLOWED_ORIGINS.split(",").map((o) => o.trim()).filter(Boolean);
+  const allowed = c.env.ALLOWED_ORIGINS.split(",")
+    .map((o) => o.trim())
+    .filter(Boolean);
   if (allowed.length === 0 || c.req.header("upgrade")) return next();
-  return cors({ origin: (origin) => (allowed.includes(origin) ? origin : null), allowHeaders: ["authorization", "content-type"] })(c, next);
+  return cors({
+    origin: (origin) => (allowed.includes(origin) ? origin : null),
+    allowHeaders: ["authorization", "content-type"],
+  })(c, next);
 });
 
 app.route("/", published);
@@ -42,7 +47,9 @@ app.route("/v1", workspace);
 app.route("/v1", events);
 app.route("/v1", reads);
 
-app.notFound((c) => failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }));
+app.notFound((c) =>
+  failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }),
+);
 app.onError(async (error, c) => answerTo(error, c));
 
 async function answerTo(error: unknown, c: C): Promise<Response> {
@@ -58,13 +65,32 @@ async function answerTo(error: unknown, c: C): Promise<Response> {
   }
   // An object that restarts or is overloaded says so by throwing over RPC: the caller may try again.
   if (isUnavailable(error))
-    return failed(c, { code: "unavailable", message: "The workspace is restarting. Try again in a moment.", retry_after_s: 1 });
-  console.error(JSON.stringify({ at: new Date().toISOString(), event: "fault", request: c.get("requestId"), name: error instanceof Error ? error.name : "unknown", message: error instanceof Error ? error.message.slice(0, 200) : "" }));
-  return failed(c, { code: "internal", message: "Something went wrong here and nothing was changed. Try again." });
+    return failed(c, {
+      code: "unavailable",
+      message: "The workspace is restarting. Try again in a moment.",
+      retry_after_s: 1,
+    });
+  console.error(
+    JSON.stringify({
+      at: new Date().toISOString(),
+      event: "fault",
+      request: c.get("requestId"),
+      name: error instanceof Error ? error.name : "unknown",
+      message: error instanceof Error ? error.message.slice(0, 200) : "",
+    }),
+  );
+  return failed(c, {
+    code: "internal",
+    message: "Something went wrong here and nothing was changed. Try again.",
+  });
 }
 
 function isUnavailable(error: unknown): boolean {
-  return typeof error === "object" && error !== null && ("retryable" in error || "overloaded" in error || "durableObjectReset" in error);
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    ("retryable" in error || "overloaded" in error || "durableObjectReset" in error)
+  );
 }
 
 export default app;

@@ -39,7 +39,7 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
     },
     async fire(now, work) {
       armed = undefined;
-      let failure: unknown;
+      let failure: Error | undefined;
       for (const { name, due_at } of db.all<{ name: string; due_at: number }>(
         "SELECT name, due_at FROM alarms WHERE due_at <= ? ORDER BY due_at",
         now,
@@ -49,7 +49,7 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
           // The work may have set its own name anew, for later.
           db.run("DELETE FROM alarms WHERE name = ? AND due_at = ?", name, due_at);
         } catch (error) {
-          failure ??= error;
+          failure ??= error instanceof Error ? error : new Error(String(error));
         }
       }
       rearm();

@@ -1,7 +1,17 @@
 /** From hostile text to a stamped event of a known type (ENV-2, ENV-6, LOG-7). */
 import type * as z from "zod";
-import { DELIVERIES, FACTS, SERVER_FRAMES, SIGNALS, VERBS, type Signal, type SignalType, type Verb, type VerbType } from "../../src/shared/wire/index.ts";
 import { isWellFormedText } from "../../src/shared/rules/text.ts";
+import {
+  DELIVERIES,
+  FACTS,
+  SERVER_FRAMES,
+  SIGNALS,
+  type Signal,
+  type SignalType,
+  VERBS,
+  type Verb,
+  type VerbType,
+} from "../../src/shared/wire/index.ts";
 import { refuse } from "../kit/result.ts";
 
 /** The largest frame that is read or sent (CONN-1, WIN-8). */
@@ -33,13 +43,17 @@ export function idOf(frame: unknown): string | undefined {
 export function typeOf(frame: unknown): { verb: VerbType } | { signal: SignalType } {
   if (!isRecord(frame)) refuse("malformed", "A frame is one JSON object with a type.");
   const { type } = frame;
-  if (typeof type !== "string") refuse("malformed", "The frame has no type. Give it one, for example message.post.");
+  if (typeof type !== "string")
+    refuse("malformed", "The frame has no type. Give it one, for example message.post.");
   if (Object.hasOwn(VERBS, type)) return { verb: type as VerbType };
   if (Object.hasOwn(SIGNALS, type)) return { signal: type as SignalType };
   if (type === "hello") refuse("conflict", "This connection has said hello already. Send it once, first.");
   if (Object.hasOwn(FACTS, type) || Object.hasOwn(DELIVERIES, type) || Object.hasOwn(SERVER_FRAMES, type))
     refuse("forbidden", `Only the server sends ${type}. Send the verb instead, for example message.post.`);
-  refuse("unknown_type", `There is no event of the type ${JSON.stringify(type.slice(0, 80))}. See /docs for the list.`);
+  refuse(
+    "unknown_type",
+    `There is no event of the type ${JSON.stringify(type.slice(0, 80))}. See /docs for the list.`,
+  );
 }
 
 interface Stamp {
@@ -76,13 +90,19 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown): z.infer
       .slice(0, 20)
       .map(({ path, message }) => ({ path: path.map(String).join("."), message }));
     const first = details[0];
-    refuse("invalid", `${first?.path || "The body"} is not right: ${first?.message ?? "see the schema"}.`, { details });
+    refuse("invalid", `${first?.path || "The body"} is not right: ${first?.message ?? "see the schema"}.`, {
+      details,
+    });
   }
   const fault = illFormed(parsed.data, "");
   if (fault !== undefined)
-    refuse("invalid", `${fault} holds characters that are no text (a lone surrogate or NUL). Take them out.`, {
-      details: [{ path: fault, message: "must be well-formed Unicode without NUL" }],
-    });
+    refuse(
+      "invalid",
+      `${fault} holds characters that are no text (a lone surrogate or NUL). Take them out.`,
+      {
+        details: [{ path: fault, message: "must be well-formed Unicode without NUL" }],
+      },
+    );
   return parsed.data;
 }
 

@@ -4,15 +4,21 @@
  */
 import { DurableObject } from "cloudflare:workers";
 import type * as z from "zod";
+import type * as http from "../../src/shared/wire/http.ts";
 import { errorOf, type Receipt, type Refusal, type Welcome } from "../../src/shared/wire/index.ts";
-import * as http from "../../src/shared/wire/http.ts";
 import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
-import { type ManageArgs, type ManageAnswer, type ManageName, manage, openWorkspace } from "./access/manage.ts";
 import { authenticate, mustSpeak, unauthenticated } from "./access/authenticate.ts";
 import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
+import {
+  type ManageAnswer,
+  type ManageArgs,
+  type ManageName,
+  manage,
+  openWorkspace,
+} from "./access/manage.ts";
 import { openConnections } from "./connect/connections.ts";
 import { greet, parseHello } from "./connect/hello.ts";
 import { openSockets } from "./connect/sockets.ts";
@@ -23,7 +29,7 @@ import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/ind
 import { ROOM_MIGRATIONS } from "./schema.ts";
 import { workspaceOf } from "./store/participants.ts";
 import type { Caller, Credential } from "./types.ts";
-import { type Ledger, write, type Written } from "./write.ts";
+import { type Ledger, type Written, write } from "./write.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
 const MAX_WAIT_MS = 25_000;
@@ -62,7 +68,10 @@ export class Room extends DurableObject<Env> {
   // ---- the workspace's beginning -------------------------------------------------------------------
 
   /** Makes the workspace, its owner and the owner's token (AUTH-5). Only the gateway's admin route calls it. */
-  createWorkspace(id: string, asked: z.infer<typeof http.createWorkspace>): Result<z.infer<typeof http.workspaceCreated>> {
+  createWorkspace(
+    id: string,
+    asked: z.infer<typeof http.createWorkspace>,
+  ): Result<z.infer<typeof http.workspaceCreated>> {
     return this.#settle(() => {
       migrate(this.ctx.storage, this.#db, ROOM_MIGRATIONS);
       return this.ctx.storage.transactionSync(() => openWorkspace(this.#ledger(), id, asked));
@@ -107,7 +116,11 @@ export class Room extends DurableObject<Env> {
   }
 
   /** `GET /v1/events`, held until something comes or the time is up (HTTP-3). */
-  async events(credential: Credential, args: ReadArgs<"events">, waitMs: number): Promise<Result<ReadAnswer<"events">>> {
+  async events(
+    credential: Credential,
+    args: ReadArgs<"events">,
+    waitMs: number,
+  ): Promise<Result<ReadAnswer<"events">>> {
     const until = Date.now() + Math.min(waitMs, MAX_WAIT_MS);
     let after = args.after;
     for (;;) {
@@ -122,7 +135,11 @@ export class Room extends DurableObject<Env> {
     }
   }
 
-  manage<N extends ManageName>(credential: Credential, name: N, args: ManageArgs<N>): Result<ManageAnswer<N>> {
+  manage<N extends ManageName>(
+    credential: Credential,
+    name: N,
+    args: ManageArgs<N>,
+  ): Result<ManageAnswer<N>> {
     return this.#settle(() =>
       this.ctx.storage.transactionSync(() => {
         const caller = this.#caller(credential);
@@ -244,11 +261,16 @@ export class Room extends DurableObject<Env> {
       this.#armSockets();
       if (this.#db.counts.written === before) continue;
       this.#committing = true;
-      const next = () => {
-        this.#committing = false;
-        this.#drain();
-      };
-      this.ctx.waitUntil(this.ctx.storage.sync().then(next, next));
+      this.ctx.waitUntil(this.#commit());
+    }
+  }
+
+  async #commit(): Promise<void> {
+    try {
+      await this.ctx.storage.sync();
+    } finally {
+      this.#committing = false;
+      this.#drain();
     }
   }
 
@@ -259,7 +281,8 @@ export class Room extends DurableObject<Env> {
       else this.#sockets.apply(effect);
     }
     if (rows.length === 0) return;
-    if (rows.some((r) => /^(participant|agent|settings|space)\./.test(r.type))) this.#connections.forgetViewers();
+    if (rows.some((r) => /^(participant|agent|settings|space)\./.test(r.type)))
+      this.#connections.forgetViewers();
     this.#connections.deliver(this.#round(), rows);
     this.#connections.flush();
     this.#armSockets();
@@ -299,7 +322,11 @@ export class Room extends DurableObject<Env> {
 
   #redeem(work: () => { answer: Redeemed; written?: Written }): Result<Redeemed> {
     return this.#settle(() => {
-      if (!isMade(this.#db)) throw new Refused({ code: "gone", message: "This link was used, has expired or was withdrawn. Ask for a new one." });
+      if (!isMade(this.#db))
+        throw new Refused({
+          code: "gone",
+          message: "This link was used, has expired or was withdrawn. Ask for a new one.",
+        });
       const { answer, written } = this.ctx.storage.transactionSync(work);
       if (written) this.#settled(written);
       return answer;
@@ -318,14 +345,22 @@ export class Room extends DurableObject<Env> {
   }
 
   #ledger(): Ledger {
-    this.#clock ??= openClock(this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0);
+    this.#clock ??= openClock(
+      this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0,
+    );
     return { storage: this.ctx.storage, db: this.#db, clock: this.#clock };
   }
 
   #round(): Round {
     const workspace = workspaceOf(this.#db);
     const keys = { current: this.env.SIGNING_KEY, previous: this.env.SIGNING_KEY_PREVIOUS };
-    return openRound(this.#db, this.#ledger().clock.now(), workspace.id, keys, workspace.settings.attachments.url_ttl_s);
+    return openRound(
+      this.#db,
+      this.#ledger().clock.now(),
+      workspace.id,
+      keys,
+      workspace.settings.attachments.url_ttl_s,
+    );
   }
 
   #settle<T>(work: () => T): Result<T> {
@@ -339,7 +374,14 @@ export class Room extends DurableObject<Env> {
   /** A fault of ours: logged with its kind, never with words, and never shown (ERR-1, OPS-3). */
   #fault(error: unknown): void {
     const { name, stack } = error instanceof Error ? error : { name: "unknown", stack: undefined };
-    console.error(JSON.stringify({ at: new Date().toISOString(), event: "fault", name, stack: stack?.split("\n").slice(1, 5) }));
+    console.error(
+      JSON.stringify({
+        at: new Date().toISOString(),
+        event: "fault",
+        name,
+        stack: stack?.split("\n").slice(1, 5),
+      }),
+    );
   }
 }
 

@@ -1,8 +1,8 @@
 /** ack, read, typing: what a client says and nothing keeps as an event (LOG-2, CONN-11). */
 import type * as z from "zod";
 import type { ack, read, typing } from "../../src/shared/wire/index.ts";
-import { notFound } from "../kit/result.ts";
 import type { Db } from "../kit/db.ts";
+import { notFound } from "../kit/result.ts";
 import { headSeq } from "./store/log.ts";
 import { isIn } from "./store/spaces.ts";
 import type { Caller } from "./types.ts";

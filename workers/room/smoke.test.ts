@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { call, connect, newHarness, newPerson, newSpace, newWorkspace, say } from "../testing/client.ts";
+import { connect, newHarness, newPerson, newSpace, newWorkspace, say } from "../testing/client.ts";
 
 test("ENV-1 NEW-1 a person asks an agent and its harness is handed the turn", async () => {
   const { owner } = await newWorkspace();
@@ -12,5 +12,5 @@ test("ENV-1 NEW-1 a person asks an agent and its harness is handed the turn", as
   const receipt = await say(bob, space, "@Scout what is up?");
   const turn = await socket.next((f) => f.type === "message.new");
   expect(turn.message_id).toBe(receipt.message_id);
-  const posted = await page.next((f) => f.type === "message.posted");
+  await page.next((f) => f.type === "message.posted");
 });

@@ -3,7 +3,7 @@
  * Socket frames and requests run this same code; deliveries are worked out afterwards from the log.
  */
 import { createHash } from "node:crypto";
-import type { Actor, FactType, Receipt, Verb, VerbType } from "../../src/shared/wire/index.ts";
+import type { Actor, FactType, Receipt, Verb } from "../../src/shared/wire/index.ts";
 import { canonicalJson } from "../kit/canonical.ts";
 import type { Db } from "../kit/db.ts";
 import { refuse } from "../kit/result.ts";
@@ -68,7 +68,12 @@ export interface Written {
  * Takes one or more verbs in one transaction: all or nothing.
  * @throws Refused, with `index` of the frame at fault in `failedAt`
  */
-export function write(ledger: Ledger, caller: Caller, frames: readonly unknown[], failedAt: { index: number }): Written {
+export function write(
+  ledger: Ledger,
+  caller: Caller,
+  frames: readonly unknown[],
+  failedAt: { index: number },
+): Written {
   const out: Written = { receipts: [], rows: [], effects: [] };
   ledger.storage.transactionSync(() => {
     for (const [index, frame] of frames.entries()) {
@@ -95,7 +100,10 @@ function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written):
   if (earlier) {
     if (earlier.hash !== hash)
       refuse("conflict", "This idempotency_key was used for something else. Use a new key for a new event.");
-    out.receipts.push({ ...receiptOf(event.id, earlier.id, earlier.seq, JSON.parse(earlier.receipt)), duplicate: true });
+    out.receipts.push({
+      ...receiptOf(event.id, earlier.id, earlier.seq, JSON.parse(earlier.receipt)),
+      duplicate: true,
+    });
     return;
   }
   if (factById(db, event.id))
@@ -104,7 +112,7 @@ function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written):
   const actor = actorOf(db, caller, frame, event);
   const mark = { id: event.id, sender, key: event.idempotency_key, hash };
   const opened = openWriter(ledger, { caller, actor, workspace, now, mark }, out);
-  const unlogged = handlerOf(event.type as VerbType)(opened.writer, event as never);
+  const unlogged = handlerOf(event.type)(opened.writer, event);
   const { main } = opened;
   out.receipts.push(
     main.row
@@ -165,7 +173,12 @@ export function writeAside(ledger: Ledger, caller: Caller, work: (w: Writer) => 
   const out: Written = { receipts: [], rows: [], effects: [] };
   const { kind, id } = caller.participant;
   ledger.storage.transactionSync(() => {
-    const opening = { caller, actor: { kind, id }, workspace: workspaceOf(ledger.db), now: ledger.clock.now() };
+    const opening = {
+      caller,
+      actor: { kind, id },
+      workspace: workspaceOf(ledger.db),
+      now: ledger.clock.now(),
+    };
     work(openWriter(ledger, opening, out).writer);
   });
   return out;
@@ -177,7 +190,16 @@ export function receiptOf(of: string, id: string, seq: number | undefined, extra
 
 /** The hash of what a sender asked for: the parsed event without what is stamped (ENV-4). */
 function bodyHash(event: Verb): string {
-  const { id: _id, ts: _ts, v: _v, workspace_id: _ws, seq: _seq, actor: _actor, idempotency_key: _key, ...body } = event;
+  const {
+    id: _id,
+    ts: _ts,
+    v: _v,
+    workspace_id: _ws,
+    seq: _seq,
+    actor: _actor,
+    idempotency_key: _key,
+    ...body
+  } = event;
   return createHash("sha256").update(canonicalJson(body)).digest("base64");
 }
 
@@ -189,7 +211,10 @@ function actorOf(db: Db, caller: Caller, frame: Json, event: Verb): Actor {
   if (claim?.kind === "agent") {
     const agent = typeof claim.id === "string" ? participant(db, claim.id) : undefined;
     if (me.kind !== "harness" || agent?.harness_id !== me.id || agent.withdrawn || agent.removed_at !== null)
-      refuse("forbidden", "You may act as yourself or as an agent that you declared. Declare it first, with agent.declare.");
+      refuse(
+        "forbidden",
+        "You may act as yourself or as an agent that you declared. Declare it first, with agent.declare.",
+      );
     return { kind: "agent", id: agent.id, harness_id: me.id };
   }
   if (me.kind !== "harness" || event.run_id === undefined) return self;

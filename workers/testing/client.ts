@@ -6,7 +6,7 @@ export const ORIGIN = "https://bullpen.test";
 export const ADMIN_TOKEN = "test-admin-token";
 
 /** A frame or body whose shape the test itself looks at. */
-// biome-ignore lint/suspicious/noExplicitAny: tests read what they assert on.
+// oxlint-disable-next-line typescript/no-explicit-any -- tests read what they assert on
 export type Any = any;
 
 export function newId(prefix: string): string {
@@ -48,12 +48,23 @@ export async function newWorkspace(): Promise<Workspace> {
     body: { name: "Test", owner_name: "Ada" },
   });
   if (made.status !== 201) throw new Error(`no workspace: ${JSON.stringify(made.body)}`);
-  return { id: made.body.workspace_id, owner: { id: made.body.owner.participant_id, token: made.body.token } };
+  return {
+    id: made.body.workspace_id,
+    owner: { id: made.body.owner.participant_id, token: made.body.token },
+  };
 }
 
 /** Somebody new by an invite. */
-export async function newPerson(owner: Party, name: string, role = "member", spaceIds: string[] = []): Promise<Party> {
-  const invite = await call("POST", "/v1/invites", { token: owner.token, body: { role, space_ids: spaceIds } });
+export async function newPerson(
+  owner: Party,
+  name: string,
+  role = "member",
+  spaceIds: string[] = [],
+): Promise<Party> {
+  const invite = await call("POST", "/v1/invites", {
+    token: owner.token,
+    body: { role, space_ids: spaceIds },
+  });
   const secret = String(invite.body.link).split("#invite=")[1];
   const redeemed = await call("POST", "/v1/invites/redeem", {
     body: { secret, display_name: name, idempotency_key: newId("evt") },
@@ -86,7 +97,12 @@ export async function refused(by: Party, type: string, fields: object = {}): Pro
   return body;
 }
 
-export async function newSpace(owner: Party, title: string, members: string[] = [], more: object = {}): Promise<string> {
+export async function newSpace(
+  owner: Party,
+  title: string,
+  members: string[] = [],
+  more: object = {},
+): Promise<string> {
   const { space_id } = await send(owner, "space.create", { title, ...more });
   for (const participant_id of members) await send(owner, "member.add", { space_id, participant_id });
   return space_id;
@@ -119,7 +135,7 @@ export async function open(token: string, path = "/v1/connect"): Promise<Socket>
   const frames: Any[] = [];
   const waiting = new Set<() => void>();
   const wake = () => {
-    for (const check of [...waiting]) check();
+    waiting.forEach((check) => check());
   };
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
     ws.addEventListener("close", (event) => {

@@ -32,7 +32,9 @@ export const envelope = {
 
 type Envelope = typeof envelope;
 /** What a field replaces of the envelope is its own: `space_id` is required where a verb says so. */
-type EventShape<T extends string, S extends z.ZodRawShape> = Omit<Envelope, keyof S> & { type: z.ZodLiteral<T> } & S;
+type EventShape<T extends string, S extends z.ZodRawShape> = Omit<Envelope, keyof S> & {
+  type: z.ZodLiteral<T>;
+} & S;
 type VerbShape<T extends string, S extends z.ZodRawShape> = Omit<Envelope, keyof S | "idempotency_key"> & {
   type: z.ZodLiteral<T>;
   idempotency_key: z.ZodString;
@@ -42,13 +44,16 @@ const { v, ...rest } = envelope;
 
 /** An event that the server sends: the envelope, its type, and its own fields. */
 export function event<const T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
-  return z.object({ v, type: z.literal(type), ...rest, ...fields } as unknown as EventShape<T, S>);
+  return z.object({ v, type: z.literal(type), ...rest, ...fields } as EventShape<T, S>);
 }
 
 /** A verb: an event that a client sends and the log keeps, so that it needs a key (ENV-4). */
 export function verb<const T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
   const idempotency_key = z.string().min(1).max(200);
-  return z.object({ v, type: z.literal(type), ...rest, idempotency_key, ...fields } as unknown as VerbShape<T, S>);
+  return z.object({ v, type: z.literal(type), ...rest, idempotency_key, ...fields } as unknown as VerbShape<
+    T,
+    S
+  >);
 }
 
 /** An ephemeral client frame: `ack`, `read`, `typing`. Not logged, so it needs no key (LOG-2). */

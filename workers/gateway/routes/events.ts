@@ -1,8 +1,8 @@
 /** Events in and out over HTTP, and the socket's upgrade (HTTP-1, HTTP-3, CONN-1). */
 import { Hono } from "hono";
 import * as z from "zod";
-import { isRecord, MAX_BATCH, typeOf } from "../../room/parse.ts";
 import { refuse } from "../../kit/result.ts";
+import { isRecord, MAX_BATCH, typeOf } from "../../room/parse.ts";
 import { subprotocols } from "../auth.ts";
 import { credentialOf, type GatewayEnv, jsonBody, must } from "../context.ts";
 import { pageQuery, queryOf, whole } from "../query.ts";
@@ -36,12 +36,17 @@ events.get("/events", async (c) => {
   return c.json(must(await c.get("room").events(credentialOf(c), { after, ...args }, wait * 1000)));
 });
 
-events.post("/hello", async (c) => c.json(must(await c.get("room").hello(credentialOf(c), await jsonBody(c)))));
+events.post("/hello", async (c) =>
+  c.json(must(await c.get("room").hello(credentialOf(c), await jsonBody(c)))),
+);
 
 events.get("/connect", async (c) => {
   const credential = credentialOf(c);
   if (c.req.header("upgrade")?.toLowerCase() !== "websocket")
-    refuse("unsupported", "This is the socket's address. Open it as a WebSocket, or use GET /v1/events?wait=25.");
+    refuse(
+      "unsupported",
+      "This is the socket's address. Open it as a WebSocket, or use GET /v1/events?wait=25.",
+    );
   // The object is handed headers of ours only: what a client writes there proves nothing.
   const headers = new Headers({
     upgrade: "websocket",

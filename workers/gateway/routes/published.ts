@@ -1,7 +1,7 @@
 /** What is published to everybody: health, the API's description, the schemas (HTTP-4, HTTP-6). */
 import { Hono } from "hono";
-import type { GatewayEnv } from "../context.ts";
 import { VERSION } from "../../version.ts";
+import type { GatewayEnv } from "../context.ts";
 
 export const published = new Hono<GatewayEnv>();
 

@@ -1,7 +1,13 @@
 /** Invites and sign-in links: ways in that end by themselves (AUTH-6, AUTH-8). */
 import type * as z from "zod";
 import { formatLinkSecret, formatToken } from "../../../src/shared/token.ts";
-import type { createInvite, createSignInLink, redeemInvite, redeemSignInLink, Scope } from "../../../src/shared/wire/http.ts";
+import type {
+  createInvite,
+  createSignInLink,
+  redeemInvite,
+  redeemSignInLink,
+  Scope,
+} from "../../../src/shared/wire/http.ts";
 import type { Db } from "../../kit/db.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { insertParticipant, isGone, participant, workspaceOf } from "../store/participants.ts";
@@ -9,7 +15,7 @@ import { space, stay } from "../store/spaces.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
 import { join } from "../verbs/members.ts";
 import { named } from "../verbs/spaces.ts";
-import { type Ledger, writeAside, type Written } from "../write.ts";
+import { type Ledger, type Written, writeAside } from "../write.ts";
 import { mustAdminister, mustSpeak, sameHash } from "./authenticate.ts";
 import { insertToken, newSecret } from "./tokens.ts";
 
@@ -136,7 +142,11 @@ export function redeem(
   return { answer: sessionFor(ledger, made), written };
 }
 
-export function redeemSignIn(ledger: Ledger, proof: Proof, asked: z.infer<typeof redeemSignInLink>): { answer: Redeemed; written?: Written } {
+export function redeemSignIn(
+  ledger: Ledger,
+  proof: Proof,
+  asked: z.infer<typeof redeemSignInLink>,
+): { answer: Redeemed; written?: Written } {
   const { link, repeated } = useLink(ledger, proof, asked.idempotency_key, "sign-in");
   const who = repeated ?? participant(ledger.db, link.participant_id ?? "");
   if (!who || isGone(who)) gone();
@@ -160,7 +170,12 @@ export function redeemSignIn(ledger: Ledger, proof: Proof, asked: z.infer<typeof
 }
 
 /** The link, if it may be used now, or the participant that the same key made before. Refuses what is over. */
-function useLink({ db, clock }: Ledger, proof: Proof, key: string, kind: "invite" | "sign-in"): { link: LinkRow; repeated?: ParticipantRow } {
+function useLink(
+  { db, clock }: Ledger,
+  proof: Proof,
+  key: string,
+  kind: "invite" | "sign-in",
+): { link: LinkRow; repeated?: ParticipantRow } {
   const link = db.one<LinkRow>("SELECT * FROM links WHERE id = ?", proof.linkId);
   const proven = sameHash(link?.hash ?? "0".repeat(64), proof.secretHash);
   if (!link || !proven || (link.participant_id !== null) !== (kind === "sign-in")) gone();
@@ -195,7 +210,12 @@ function gone(): never {
 
 function sessionFor(ledger: Ledger, who: ParticipantRow): Redeemed {
   const scopes: Scope[] = ["person"];
-  const { tokenId, secret } = insertToken(ledger, { participantId: who.id, scopes, name: "session", session: true });
+  const { tokenId, secret } = insertToken(ledger, {
+    participantId: who.id,
+    scopes,
+    name: "session",
+    session: true,
+  });
   const workspaceId = workspaceOf(ledger.db).id;
   return {
     participant: { participant_id: who.id, name: who.name, role: who.role ?? "member" },
@@ -206,5 +226,6 @@ function sessionFor(ledger: Ledger, who: ParticipantRow): Redeemed {
 
 export function withdrawInvite(db: Db, caller: Caller, inviteId: string): void {
   mustAdminister(caller);
-  if (db.run("UPDATE links SET uses_left = 0 WHERE id = ? AND participant_id IS NULL", inviteId) === 0) notFound("invite");
+  if (db.run("UPDATE links SET uses_left = 0 WHERE id = ? AND participant_id IS NULL", inviteId) === 0)
+    notFound("invite");
 }

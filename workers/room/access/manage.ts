@@ -44,7 +44,7 @@ function setTimeZone({ db }: Ledger, caller: Caller, asked: z.infer<typeof http.
   mustSpeak(caller);
   if (caller.participant.kind !== "person") refuse("forbidden", "Only a person has a time zone.");
   try {
-    new Intl.DateTimeFormat("en", { timeZone: asked.time_zone });
+    Intl.DateTimeFormat("en", { timeZone: asked.time_zone });
   } catch {
     refuse("invalid", "time_zone is an IANA zone, for example Europe/Berlin.", {
       details: [{ path: "time_zone", message: "is no IANA time zone" }],
@@ -63,7 +63,9 @@ const MANAGE = {
     return { answer: null };
   },
   signInLink: (l: Ledger, c: Caller, a: z.infer<typeof http.createSignInLink>) => makeSignInLink(l, c, a),
-  harness: (l: Ledger, c: Caller, a: z.infer<typeof http.createHarness>) => ({ answer: makeHarness(l, c, a) }),
+  harness: (l: Ledger, c: Caller, a: z.infer<typeof http.createHarness>) => ({
+    answer: makeHarness(l, c, a),
+  }),
   token: (l: Ledger, c: Caller, a: z.infer<typeof http.createToken>) => ({ answer: makeToken(l, c, a) }),
   revokeToken: (l: Ledger, c: Caller, a: { token_id: string }) => ({
     answer: null,
@@ -86,5 +88,9 @@ export function manage<N extends ManageName>(
   name: N,
   args: ManageArgs<N>,
 ): Managed<ManageAnswer<N>> {
-  return (MANAGE[name] as unknown as (l: Ledger, c: Caller, a: ManageArgs<N>) => Managed<ManageAnswer<N>>)(ledger, caller, args);
+  return (MANAGE[name] as unknown as (l: Ledger, c: Caller, a: ManageArgs<N>) => Managed<ManageAnswer<N>>)(
+    ledger,
+    caller,
+    args,
+  );
 }

@@ -7,8 +7,8 @@ import { toBase64Url } from "../../kit/bytes.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { insertParticipant, isGone, participant, workspaceOf } from "../store/participants.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
-import { administers } from "../verbs/standing.ts";
 import { named } from "../verbs/spaces.ts";
+import { administers } from "../verbs/standing.ts";
 import type { Effect, Ledger } from "../write.ts";
 import { isExpired, mustAdminister, type TokenRow } from "./authenticate.ts";
 
@@ -75,18 +75,30 @@ export function makeToken(ledger: Ledger, caller: Caller, asked: z.infer<typeof 
   const who = participant(ledger.db, asked.participant_id ?? caller.participant.id);
   if (!who || isGone(who)) notFound("participant");
   if (who.kind === "person" && who.id !== caller.participant.id)
-    refuse("forbidden", "A token for another person is not made. Make them a sign-in link: POST /v1/sign-in-links.");
+    refuse(
+      "forbidden",
+      "A token for another person is not made. Make them a sign-in link: POST /v1/sign-in-links.",
+    );
   const wrong = asked.scopes.find((s) => !FITTING[who.kind].includes(s));
   if (wrong !== undefined)
-    refuse("invalid", `The scope ${wrong} does not fit a ${who.kind}: take ${FITTING[who.kind].join(" or ")}.`, {
-      details: [{ path: "scopes", message: `${wrong} does not fit a ${who.kind}` }],
-    });
+    refuse(
+      "invalid",
+      `The scope ${wrong} does not fit a ${who.kind}: take ${FITTING[who.kind].join(" or ")}.`,
+      {
+        details: [{ path: "scopes", message: `${wrong} does not fit a ${who.kind}` }],
+      },
+    );
   const name = named(asked.name ?? who.name, "name");
   return issue(ledger, { participantId: who.id, scopes: [...new Set(asked.scopes)], name });
 }
 
 /** Owners and admins see every token but others' sessions; everybody their own (AUTH-8). */
-export function listTokens(ledger: Ledger, caller: Caller, after: string, limit: number): z.infer<typeof tokenItem>[] {
+export function listTokens(
+  ledger: Ledger,
+  caller: Caller,
+  after: string,
+  limit: number,
+): z.infer<typeof tokenItem>[] {
   const now = ledger.clock.now();
   return ledger.db
     .all<TokenRow>(

@@ -3,12 +3,13 @@
  * attachment. A connection without a cursor in its attachment has been sent everything up to the head, since
  * sending follows the commit in the same turn.
  */
-import { headSeq, factsAfter } from "../store/log.ts";
-import { participant } from "../store/participants.ts";
+
 import type { Db } from "../../kit/db.ts";
 import { frameText } from "../deliver/frames.ts";
 import { type Round, type Viewer, viewerOf } from "../deliver/viewer.ts";
 import { FRAME_BYTES } from "../parse.ts";
+import { factsAfter, headSeq } from "../store/log.ts";
+import { participant } from "../store/participants.ts";
 import type { LogRow } from "../types.ts";
 
 /** After this much the server asks whether the reader keeps up (CONN-10). */
@@ -55,7 +56,11 @@ export interface Connections {
   /** Those of one participant that have said hello. */
   of(participantId: string): Connection[];
   get(ws: WebSocket): Connection;
-  accept(ws: WebSocket, who: { participantId: string; tokenId: string; origin: string }, now: number): Connection;
+  accept(
+    ws: WebSocket,
+    who: { participantId: string; tokenId: string; origin: string },
+    now: number,
+  ): Connection;
   forget(ws: WebSocket): void;
   /** Begins sending after a hello: the replay, `caught_up`, then what comes. */
   open(conn: Connection, cursor: number, batch: boolean): void;
@@ -91,14 +96,6 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
     }
     return known;
   };
-  const remembered = (ws: WebSocket, state: Attachment, head: number): Connection => ({
-    ws,
-    state,
-    cursor: state.cursor ?? head,
-    out: [],
-    events: 0,
-    bytes: 0,
-  });
   const save = (conn: Connection, head: number) => {
     const { cursor: _, ...state } = conn.state;
     conn.state = conn.cursor === head ? state : { ...state, cursor: conn.cursor };
@@ -235,6 +232,10 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
       for (const conn of conns().values()) conn.viewer = undefined;
     },
   };
+}
+
+function remembered(ws: WebSocket, state: Attachment, head: number): Connection {
+  return { ws, state, cursor: state.cursor ?? head, out: [], events: 0, bytes: 0 };
 }
 
 /** When a connection must have said hello, or answered its oldest sync. */

@@ -1,5 +1,5 @@
 /** hello and welcome: who connects, from where it resumes, what it is told first (CONN-2 to CONN-4). */
-import { hello as helloSchema, type Hello, type Welcome } from "../../../src/shared/wire/index.ts";
+import { type Hello, hello as helloSchema, type Welcome } from "../../../src/shared/wire/index.ts";
 import type { Db } from "../../kit/db.ts";
 import { refuse } from "../../kit/result.ts";
 import { MAX_BUDGET, viewerOf } from "../deliver/viewer.ts";
@@ -9,7 +9,7 @@ import { agentsOf, participant, workspaceOf } from "../store/participants.ts";
 import { spacesOf } from "../store/spaces.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
 import { declareAgents } from "../verbs/participants.ts";
-import { type Ledger, writeAside, type Written } from "../write.ts";
+import { type Ledger, type Written, writeAside } from "../write.ts";
 
 /** More than this behind, a client starts from the reads (CONN-4). */
 const MAX_REPLAY = 10_000;

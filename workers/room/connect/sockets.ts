@@ -11,7 +11,7 @@ import { openTyping, takeAck, takeRead } from "../signals.ts";
 import { isGone, participant } from "../store/participants.ts";
 import { staysIn } from "../store/spaces.ts";
 import type { Caller } from "../types.ts";
-import { type Effect, type Ledger, write, type Written } from "../write.ts";
+import { type Effect, type Ledger, type Written, write } from "../write.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { greet, parseHello } from "./hello.ts";
 
@@ -22,7 +22,7 @@ export interface SocketsNeed {
   round(): Round;
   /** Sends what follows a committed write. */
   settled(written: Written): void;
-  fault(error: unknown): void;
+  fault: (error: unknown) => void;
 }
 
 export interface Sockets {
@@ -84,7 +84,8 @@ export function openSockets(need: SocketsNeed): Sockets {
   /** One parsed frame, or an array of verbs that stand or fall together (BATCH-1). */
   const take = (conn: Connection, frame: unknown, caller: Caller) => {
     if (Array.isArray(frame)) {
-      if (!conn.state.batch) refuse("malformed", 'Send one object a frame, or say "can": ["batch"] in the hello.');
+      if (!conn.state.batch)
+        refuse("malformed", 'Send one object a frame, or say "can": ["batch"] in the hello.');
       if (frame.length === 0 || frame.length > MAX_BATCH)
         refuse("invalid", `An array holds 1 to ${MAX_BATCH} events. Split it.`);
       writeFrom(conn, frame, caller);
@@ -123,13 +124,17 @@ export function openSockets(need: SocketsNeed): Sockets {
       for (const conn of connections.of(caller.participant.id)) connections.push(conn, mark);
     }
     if (parsed.type === "typing") {
-      const who = isRecord(frame.actor) && typeof frame.actor.id === "string" ? typist(caller, frame.actor.id) : caller.participant.id;
+      const who =
+        isRecord(frame.actor) && typeof frame.actor.id === "string"
+          ? typist(caller, frame.actor.id)
+          : caller.participant.id;
       if (!typing.passes(db, caller, parsed, Date.now())) return;
       const text = JSON.stringify({ v: 1, type: "typing", space_id: parsed.space_id, participant_id: who });
       const here = new Set(staysIn(db, parsed.space_id).map((s) => s.participant_id));
       for (const conn of connections.all())
         if (conn.state.open && conn.state.caughtUp && here.has(conn.state.participantId))
-          if (conn.state.participantId !== who && conn.state.participantId.startsWith("usr_")) connections.push(conn, text);
+          if (conn.state.participantId !== who && conn.state.participantId.startsWith("usr_"))
+            connections.push(conn, text);
     }
   };
 
@@ -142,7 +147,8 @@ export function openSockets(need: SocketsNeed): Sockets {
       // One connection a harness: the newer one, made with a valid token, replaces the old (CONN-7).
       if (caller.participant.kind === "harness")
         for (const old of connections.all())
-          if (old.state.participantId === caller.participant.id) end(old, 4409, "replaced by a newer connection");
+          if (old.state.participantId === caller.participant.id)
+            end(old, 4409, "replaced by a newer connection");
       const { participant: who, tokenId, origin } = caller;
       connections.accept(ws, { participantId: who.id, tokenId, origin }, Date.now());
       connections.flush();

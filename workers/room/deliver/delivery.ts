@@ -1,6 +1,13 @@
 /** message.new and message.overheard: a message as one harness is handed it (NEW, REPLY, WIN, NOTE). */
-import type { Attachment, MessageNew, MessageOverheard, ReplyingTo, Room } from "../../../src/shared/wire/index.ts";
+
 import { byteLength } from "../../../src/shared/rules/text.ts";
+import type {
+  Attachment,
+  MessageNew,
+  MessageOverheard,
+  ReplyingTo,
+  Room,
+} from "../../../src/shared/wire/index.ts";
 import { FRAME_BYTES } from "../parse.ts";
 import { factAt, linesBefore } from "../store/log.ts";
 import { attachmentsOf, wordsOf } from "../store/messages.ts";
@@ -16,11 +23,17 @@ const MAX_BEFORE = 3;
 const SYSTEM = { kind: "system", id: "system" } as const;
 
 /** A message as a harness gets it, once, if it does (NEW-1). */
-export function deliveryOf(round: Round, viewer: Viewer, row: LogRow): MessageNew | MessageOverheard | undefined {
+export function deliveryOf(
+  round: Round,
+  viewer: Viewer,
+  row: LogRow,
+): MessageNew | MessageOverheard | undefined {
   if (!wasSent(round, viewer, row)) return undefined;
   const body = bodyOf(row) as unknown as PostedBody;
   const takers = body.held ? [] : body.addressed_to.filter((id) => viewer.own.has(id));
-  return takers.length > 0 ? messageNew(round, viewer, row, body, takers) : messageOverheard(round, viewer, row, body);
+  return takers.length > 0
+    ? messageNew(round, viewer, row, body, takers)
+    : messageOverheard(round, viewer, row, body);
 }
 
 function messageOverheard(round: Round, viewer: Viewer, row: LogRow, body: PostedBody): MessageOverheard {
@@ -31,7 +44,13 @@ function messageOverheard(round: Round, viewer: Viewer, row: LogRow, body: Poste
   };
 }
 
-function messageNew(round: Round, viewer: Viewer, row: LogRow, body: PostedBody, takers: string[]): MessageNew {
+function messageNew(
+  round: Round,
+  viewer: Viewer,
+  row: LogRow,
+  body: PostedBody,
+  takers: string[],
+): MessageNew {
   const spaceId = row.space_id ?? "";
   const space = round.space(spaceId);
   const here = membersAt(round, row);
@@ -39,13 +58,25 @@ function messageNew(round: Round, viewer: Viewer, row: LogRow, body: PostedBody,
   const since = body.since?.[viewer.id] ?? 0;
   const context =
     budget.lines > 0 && budget.chars > 0
-      ? contextOf(round, viewer, { spaceId, before: row.seq, since, budget, here, without: viewer.own, asOf: row.seq })
+      ? contextOf(round, viewer, {
+          spaceId,
+          before: row.seq,
+          since,
+          budget,
+          here,
+          without: viewer.own,
+          asOf: row.seq,
+        })
       : undefined;
-  const room: Room | undefined = space && roomFor(round, viewer, { space, here, takers, truncated: context?.truncated ?? false });
+  const room: Room | undefined =
+    space && roomFor(round, viewer, { space, here, takers, truncated: context?.truncated ?? false });
   const message = common(round, viewer, row, body, takers);
   const firstLine = context?.lines[0]?.seq ?? row.seq;
   if (message.replying_to && message.replying_to.seq < firstLine)
-    message.replying_to = { ...message.replying_to, ...linesAround(round, viewer, message.replying_to.seq, spaceId, here) };
+    message.replying_to = {
+      ...message.replying_to,
+      ...linesAround(round, viewer, message.replying_to.seq, spaceId, here),
+    };
   const frame: MessageNew = {
     type: "message.new",
     ...message,
@@ -56,7 +87,13 @@ function messageNew(round: Round, viewer: Viewer, row: LogRow, body: PostedBody,
 }
 
 /** Takes the oldest lines out until the frame fits, and says so in the notes (WIN-8). */
-function fitted(round: Round, viewer: Viewer, frame: MessageNew, row: LogRow, here: readonly MemberRow[]): MessageNew {
+function fitted(
+  round: Round,
+  viewer: Viewer,
+  frame: MessageNew,
+  row: LogRow,
+  here: readonly MemberRow[],
+): MessageNew {
   const { context } = frame;
   let over = byteLength(JSON.stringify(frame)) - FRAME_BYTES;
   if (over <= 0 || !context) return frame;
@@ -69,7 +106,16 @@ function fitted(round: Round, viewer: Viewer, frame: MessageNew, row: LogRow, he
   return {
     ...frame,
     context: { ...context, lines, truncated: true, before: lines[0]?.seq ?? row.seq },
-    ...(space ? { room: roomFor(round, viewer, { space, here, takers: Object.keys(frame.room?.notes ?? {}), truncated: true }) } : {}),
+    ...(space
+      ? {
+          room: roomFor(round, viewer, {
+            space,
+            here,
+            takers: Object.keys(frame.room?.notes ?? {}),
+            truncated: true,
+          }),
+        }
+      : {}),
   };
 }
 
@@ -83,7 +129,10 @@ function common(round: Round, viewer: Viewer, row: LogRow, body: PostedBody, tak
     .filter(([agent]) => viewer.own.has(agent) && agent !== row.actor_id && !takers.includes(agent))
     .map(([agent_id, run_id]) => ({ agent_id, run_id }));
   const { v, ...envelope } = envelopeOf(round, row);
-  const replyingTo = body.reply_to === undefined ? undefined : replyingToOf(round, viewer, spaceId, body.reply_to, membersAt(round, row));
+  const replyingTo =
+    body.reply_to === undefined
+      ? undefined
+      : replyingToOf(round, viewer, spaceId, body.reply_to, membersAt(round, row));
   return {
     v,
     ...envelope,
@@ -103,7 +152,10 @@ function common(round: Round, viewer: Viewer, row: LogRow, body: PostedBody, tak
 }
 
 function filesOf(round: Round, viewer: Viewer, words: WordsRow): Attachment[] {
-  return attachmentsOf(round.db, words).map((file) => ({ ...file, ...urlFor(round, viewer, file.attachment_id) }));
+  return attachmentsOf(round.db, words).map((file) => ({
+    ...file,
+    ...urlFor(round, viewer, file.attachment_id),
+  }));
 }
 
 /** The message that is answered, as the room reads it now (REPLY-1). */
@@ -136,7 +188,13 @@ function replyingToOf(
 }
 
 /** Up to three lines said just before a message that is older than the context (REPLY-2). */
-function linesAround(round: Round, viewer: Viewer, seq: number, spaceId: string, here: readonly MemberRow[]): Pick<ReplyingTo, "before"> {
+function linesAround(
+  round: Round,
+  viewer: Viewer,
+  seq: number,
+  spaceId: string,
+  here: readonly MemberRow[],
+): Pick<ReplyingTo, "before"> {
   const lines = [];
   for (const row of linesBefore(round.db, spaceId, seq, 0)) {
     const line = row.type === "message.posted" ? lineOf(round, viewer, row, here) : undefined;

@@ -9,7 +9,6 @@ import type { LogRow, PostedBody } from "../types.ts";
 import { deliveryOf } from "./delivery.ts";
 import { type Round, senderOf, type Viewer } from "./viewer.ts";
 
-
 /** A fact as this viewer is sent it, if it is sent at all. */
 export function frameFor(round: Round, viewer: Viewer, row: LogRow): ServerEvent | undefined {
   return viewer.kind === "person" ? forPerson(round, viewer, row) : forHarness(round, viewer, row);
@@ -19,7 +18,9 @@ export function frameFor(round: Round, viewer: Viewer, row: LogRow): ServerEvent
 export function frameText(round: Round, viewer: Viewer, row: LogRow): string | undefined {
   const frame = frameFor(round, viewer, row);
   if (!frame) return undefined;
-  return viewer.kind === "person" ? round.once(`text ${row.seq}`, () => JSON.stringify(frame)) : JSON.stringify(frame);
+  return viewer.kind === "person"
+    ? round.once(`text ${row.seq}`, () => JSON.stringify(frame))
+    : JSON.stringify(frame);
 }
 
 /** Facts for a person: those of their spaces, and the workspace's own. The bytes are the same for everybody. */
@@ -86,7 +87,9 @@ function forHarness(round: Round, viewer: Viewer, row: LogRow): ServerEvent | un
     case "member.role_changed":
       return factOf(round, viewer, row);
     case "notice.posted":
-      return (body.about as string[]).some((id) => viewer.own.has(id)) ? factOf(round, viewer, row) : undefined;
+      return (body.about as string[]).some((id) => viewer.own.has(id))
+        ? factOf(round, viewer, row)
+        : undefined;
     default:
       return undefined;
   }
@@ -112,7 +115,9 @@ export function wasSent(round: Round, viewer: Viewer, row: LogRow): boolean {
 }
 
 export function membersAt(round: Round, row: LogRow) {
-  return round.once(`members ${row.space_id} ${row.seq}`, () => members(round.db, row.space_id ?? "", row.seq));
+  return round.once(`members ${row.space_id} ${row.seq}`, () =>
+    members(round.db, row.space_id ?? "", row.seq),
+  );
 }
 
 export function bodyOf(row: LogRow): Record<string, unknown> {
@@ -183,4 +188,3 @@ function editedFields(round: Round, row: LogRow) {
     ...(gone ? { deleted: true } : {}),
   };
 }
-

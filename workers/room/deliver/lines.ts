@@ -12,7 +12,12 @@ import { kindFor, lineFrom, type Round, urlFor, type Viewer } from "./viewer.ts"
 const MAX_FILES = 20;
 
 /** One row of the log as a line; undefined when it is none (any more). */
-export function lineOf(round: Round, viewer: Viewer, row: LogRow, here: readonly MemberRow[]): Line | undefined {
+export function lineOf(
+  round: Round,
+  viewer: Viewer,
+  row: LogRow,
+  here: readonly MemberRow[],
+): Line | undefined {
   const spaceId = row.space_id ?? "";
   const body = JSON.parse(row.body) as Record<string, unknown>;
   const base = (kind: Line["kind"], who: string): Line => ({
@@ -102,7 +107,12 @@ function shared(round: Round, spaceId: string, before: number): Iterable<LogRow>
   };
 }
 
-function readMore(round: Round, tape: { rows: LogRow[]; done: boolean }, spaceId: string, before: number): void {
+function readMore(
+  round: Round,
+  tape: { rows: LogRow[]; done: boolean },
+  spaceId: string,
+  before: number,
+): void {
   const below = tape.rows.at(-1)?.seq ?? before;
   let count = 0;
   for (const row of linesBefore(round.db, spaceId, below, 0)) {

@@ -7,7 +7,12 @@ import type { SpaceRow } from "../types.ts";
 import { kindFor, type Round, shownName, type Viewer } from "./viewer.ts";
 
 /** People first, then agents, each by name, the removed left out (NOTE-1). */
-export function rosterOf(round: Round, viewer: Viewer, space: SpaceRow, here: readonly MemberRow[]): RoomMember[] {
+export function rosterOf(
+  round: Round,
+  viewer: Viewer,
+  space: SpaceRow,
+  here: readonly MemberRow[],
+): RoomMember[] {
   const lead = leadOf(space, here);
   const shown = here
     .filter((m) => m.removed_at === null)

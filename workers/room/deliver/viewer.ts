@@ -1,7 +1,7 @@
 /** Who a delivery is for, and how they are shown the others. */
 import type { LineFrom, ParticipantKind, Sender } from "../../../src/shared/wire/index.ts";
 import type { Db } from "../../kit/db.ts";
-import { type SigningKeys, type SignedUrl, signUrl } from "../../kit/sign.ts";
+import { type SignedUrl, type SigningKeys, signUrl } from "../../kit/sign.ts";
 import { agentsOf, participant } from "../store/participants.ts";
 import { type MemberRow, space, staysIn } from "../store/spaces.ts";
 import type { ParticipantRow, SpaceRow } from "../types.ts";
@@ -57,7 +57,13 @@ export interface Round {
   once<T>(key: string, make: () => T): T;
 }
 
-export function openRound(db: Db, now: number, workspaceId: string, keys: SigningKeys, urlTtlS: number): Round {
+export function openRound(
+  db: Db,
+  now: number,
+  workspaceId: string,
+  keys: SigningKeys,
+  urlTtlS: number,
+): Round {
   const kept = new Map<string, unknown>();
   const once = <T>(key: string, make: () => T): T => {
     if (!kept.has(key)) kept.set(key, make());
@@ -88,7 +94,13 @@ export function shownName(who: Pick<ParticipantRow, "id" | "name">, inSpace: Spa
 }
 
 /** Who a line is by, as they are called and stand now. */
-export function lineFrom(round: Round, viewer: Viewer, id: string, spaceId: string, here: readonly MemberRow[]): LineFrom {
+export function lineFrom(
+  round: Round,
+  viewer: Viewer,
+  id: string,
+  spaceId: string,
+  here: readonly MemberRow[],
+): LineFrom {
   const who = round.who(id);
   if (!who) return { id: "system", kind: "system", name: "Bullpen" };
   const role = here.find((m) => m.id === id)?.space_role;

@@ -1,6 +1,6 @@
 /** Every read of a room by name (HTTP-2): a new read is one function and one row here. */
 import type * as z from "zod";
-import * as http from "../../../src/shared/wire/http.ts";
+import type * as http from "../../../src/shared/wire/http.ts";
 import type { Db } from "../../kit/db.ts";
 import { mustSpeak } from "../access/authenticate.ts";
 import { listTokens } from "../access/tokens.ts";
@@ -31,7 +31,11 @@ export interface PageArgs {
 }
 
 /** Cuts a list that was read one longer than the page; `next` only when there is more. */
-export function pageOf<T>(rows: readonly T[], limit: number, cursorOf: (last: T) => string): { items: T[]; next?: string } {
+export function pageOf<T>(
+  rows: readonly T[],
+  limit: number,
+  cursorOf: (last: T) => string,
+): { items: T[]; next?: string } {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return rows.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items };
@@ -42,7 +46,20 @@ function tokens(r: Reader, { cursor, limit }: PageArgs) {
   return pageOf<z.infer<typeof http.tokenItem>>(rows, limit, (t) => t.token_id);
 }
 
-const READS = { me, participants, settings, search, context, events, files, members: memberList, runs, space: spaceItem, spaces, tokens };
+const READS = {
+  me,
+  participants,
+  settings,
+  search,
+  context,
+  events,
+  files,
+  members: memberList,
+  runs,
+  space: spaceItem,
+  spaces,
+  tokens,
+};
 type Reads = typeof READS;
 export type ReadName = keyof Reads;
 export type ReadArgs<N extends ReadName> = Parameters<Reads[N]>[1];

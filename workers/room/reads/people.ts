@@ -1,6 +1,6 @@
 /** Reads of oneself, of the workspace's people and agents, of its settings. */
 import type * as z from "zod";
-import * as http from "../../../src/shared/wire/http.ts";
+import type * as http from "../../../src/shared/wire/http.ts";
 import { refuse } from "../../kit/result.ts";
 import { ownAgents, selfOf } from "../connect/hello.ts";
 import { sharesSpace } from "../deliver/frames.ts";

@@ -1,8 +1,9 @@
 /** Full-text search over the words of readable spaces, newest first (SPACE-6). */
 import type * as z from "zod";
-import * as http from "../../../src/shared/wire/http.ts";
-import { refuse } from "../../kit/result.ts";
+import { codePoints, firstCodePoints } from "../../../src/shared/rules/text.ts";
 import { wordTokens } from "../../../src/shared/rules/tokens.ts";
+import type * as http from "../../../src/shared/wire/http.ts";
+import { refuse } from "../../kit/result.ts";
 import { senderOf } from "../deliver/viewer.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
@@ -18,9 +19,13 @@ const EXCERPT = 240;
 export function search(r: Reader, args: PageArgs & { q: string }) {
   const terms = wordTokens(args.q).slice(0, MAX_TERMS);
   if (terms.length === 0)
-    refuse("invalid", "Search for at least one word.", { details: [{ path: "q", message: "holds no word" }] });
+    refuse("invalid", "Search for at least one word.", {
+      details: [{ path: "q", message: "holds no word" }],
+    });
   // Each term is quoted, so nothing in it is read as query syntax; the last one may be a beginning.
-  const query = terms.map((t, i) => `"${t.replaceAll('"', '""')}"${i === terms.length - 1 ? "*" : ""}`).join(" ");
+  const query = terms
+    .map((t, i) => `"${t.replaceAll('"', '""')}"${i === terms.length - 1 ? "*" : ""}`)
+    .join(" ");
   const hits: z.infer<typeof http.searchItem>[] = [];
   const readable = new Map<string, boolean>();
   for (const { seq } of r.db.each<{ seq: number }>(
@@ -63,9 +68,9 @@ function mayRead(r: Reader, spaceId: string): boolean {
 /** The words around the first hit, cut at code points. */
 function excerptOf(text: string, term: string): string {
   const at = Math.max(0, text.toLowerCase().indexOf(term));
-  const points = [...text];
-  if (points.length <= EXCERPT) return text;
-  const from = Math.max(0, [...text.slice(0, at)].length - 60);
-  const cut = points.slice(from, from + EXCERPT).join("");
-  return `${from > 0 ? "…" : ""}${cut}${from + EXCERPT < points.length ? "…" : ""}`;
+  if (codePoints(text) <= EXCERPT) return text;
+  const skipped = firstCodePoints(text, Math.max(0, codePoints(text.slice(0, at)) - 60));
+  const rest = text.slice(skipped.length);
+  const cut = firstCodePoints(rest, EXCERPT);
+  return `${skipped ? "…" : ""}${cut}${cut.length < rest.length ? "…" : ""}`;
 }

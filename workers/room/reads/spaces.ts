@@ -1,6 +1,6 @@
 /** Reads of spaces: the list, who is in one, its context, files, runs, and the events. */
 import type * as z from "zod";
-import * as http from "../../../src/shared/wire/http.ts";
+import type * as http from "../../../src/shared/wire/http.ts";
 import type { Context, ServerEvent } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { frameFor } from "../deliver/frames.ts";
@@ -54,7 +54,10 @@ function itemOf(r: Reader, of: SpaceRow): z.infer<typeof http.spaceItem> {
   const here = members(r.db, of.id);
   const mark = readSeq(r.db, of.id, r.viewer.id) ?? 0;
   const lead = leadOf(of, here);
-  const last = r.db.one<{ seq: number | null }>("SELECT max(seq) AS seq FROM lines WHERE space_id = ?", of.id);
+  const last = r.db.one<{ seq: number | null }>(
+    "SELECT max(seq) AS seq FROM lines WHERE space_id = ?",
+    of.id,
+  );
   return {
     space_id: of.id,
     title: of.title,
@@ -84,7 +87,9 @@ function unreadOf(r: Reader, spaceId: string, mark: number): { unread: number; m
     r.viewer.id,
     MAX_COUNTED,
   );
-  const mentioned = rows.filter((row) => (JSON.parse(row.mentions) as string[]).some((id) => r.viewer.own.has(id)));
+  const mentioned = rows.filter((row) =>
+    (JSON.parse(row.mentions) as string[]).some((id) => r.viewer.own.has(id)),
+  );
   return { unread: rows.length, mentioned: mentioned.length };
 }
 
@@ -133,7 +138,9 @@ export function files(r: Reader, args: PageArgs & { space_id: string; name?: str
   const at = Number(args.cursor ?? Number.NaN);
   if (args.name !== undefined) {
     const below = Number.isFinite(at) ? at : Number.MAX_SAFE_INTEGER;
-    const page = pageOf(versionsOf(r.db, of.id, args.name, below, args.limit + 1), args.limit, (f) => String(f.version));
+    const page = pageOf(versionsOf(r.db, of.id, args.name, below, args.limit + 1), args.limit, (f) =>
+      String(f.version),
+    );
     return { ...page, items: page.items.flatMap((f) => fileOf(r.round, r.viewer, f) ?? []) };
   }
   const skip = Number.isFinite(at) && at > 0 ? at : 0;
@@ -155,7 +162,10 @@ export function runs(r: Reader, args: PageArgs & { space_id: string }) {
 }
 
 function runItem(r: Reader, row: RunRow): z.infer<typeof http.runItem> {
-  const taken = r.db.all<{ message_id: string }>("SELECT message_id FROM run_messages WHERE run_id = ?", row.id);
+  const taken = r.db.all<{ message_id: string }>(
+    "SELECT message_id FROM run_messages WHERE run_id = ?",
+    row.id,
+  );
   const silent = r.round.now - row.heard_at >= SILENT_MS;
   return {
     run_id: row.id,
@@ -177,12 +187,19 @@ export interface EventsArgs {
 }
 
 /** The same frames as the socket's, page by page (CONN-12, HTTP-3). */
-export function events(r: Reader, args: EventsArgs): { events: ServerEvent[]; head_seq: number; next_after: number } {
+export function events(
+  r: Reader,
+  args: EventsArgs,
+): { events: ServerEvent[]; head_seq: number; next_after: number } {
   const head = headSeq(r.db);
   if (args.after > head)
-    refuse("invalid", "after is beyond the head of the log. Start from head_seq of GET /v1/events?after=0&limit=1.", {
-      details: [{ path: "after", message: `is beyond ${head}` }],
-    });
+    refuse(
+      "invalid",
+      "after is beyond the head of the log. Start from head_seq of GET /v1/events?after=0&limit=1.",
+      {
+        details: [{ path: "after", message: `is beyond ${head}` }],
+      },
+    );
   const found: ServerEvent[] = [];
   let at = args.after;
   for (let scanned = 0; scanned < MAX_SCANNED && found.length < args.limit && at < head; ) {

@@ -1,6 +1,7 @@
 /** A space's files by name, in versions (FILE-1), and what happens to bytes that nothing carries any more. */
-import { notFound } from "../../kit/result.ts";
+
 import type { Db } from "../../kit/db.ts";
+import { notFound } from "../../kit/result.ts";
 import type { FileRef, LogRow } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { isIn } from "./spaces.ts";
@@ -22,9 +23,16 @@ export interface FileRow {
  * What a post may carry: the sender's own uploads, and files of spaces that it can read (ATT-5). A `replaces`
  * that is no version of that name here is dropped (FILE-1).
  */
-export function checkFiles(w: Writer, spaceId: string, files: readonly { attachment_id: string; replaces?: string | undefined }[]): FileRef[] {
+export function checkFiles(
+  w: Writer,
+  spaceId: string,
+  files: readonly { attachment_id: string; replaces?: string | undefined }[],
+): FileRef[] {
   return files.map(({ attachment_id, replaces }) => {
-    const row = w.db.one<{ filename: string }>("SELECT filename FROM attachments WHERE id = ?", attachment_id);
+    const row = w.db.one<{ filename: string }>(
+      "SELECT filename FROM attachments WHERE id = ?",
+      attachment_id,
+    );
     if (!row || !mayUse(w.db, w.caller.participant.id, attachment_id)) notFound("attachment");
     const made =
       replaces !== undefined &&
@@ -40,10 +48,16 @@ export function checkFiles(w: Writer, spaceId: string, files: readonly { attachm
 
 /** Whether somebody uploaded an attachment or is in a space where a message carries it (ATT-5). */
 export function mayUse(db: Db, participantId: string, attachmentId: string): boolean {
-  const uploader = db.one<{ uploaded_by: string }>("SELECT uploaded_by FROM attachments WHERE id = ?", attachmentId);
+  const uploader = db.one<{ uploaded_by: string }>(
+    "SELECT uploaded_by FROM attachments WHERE id = ?",
+    attachmentId,
+  );
   if (uploader?.uploaded_by === participantId) return true;
   return db
-    .all<{ space_id: string }>("SELECT DISTINCT space_id FROM attachment_uses WHERE attachment_id = ?", attachmentId)
+    .all<{ space_id: string }>(
+      "SELECT DISTINCT space_id FROM attachment_uses WHERE attachment_id = ?",
+      attachmentId,
+    )
     .some(({ space_id }) => isIn(db, space_id, participantId));
 }
 
@@ -95,8 +109,15 @@ export function carryFiles(w: Writer, row: LogRow, messageId: string, files: rea
 /** Undoes {@link carryFiles} for a deleted message; bytes that nothing else carries are to be deleted (LOG-4). */
 export function dropFiles(w: Writer, spaceId: string, messageId: string, files: readonly FileRef[]): void {
   for (const { attachment_id } of files) {
-    w.db.run("DELETE FROM attachment_uses WHERE attachment_id = ? AND message_id = ?", attachment_id, messageId);
-    const name = w.db.one<{ filename: string }>("SELECT filename FROM attachments WHERE id = ?", attachment_id)?.filename;
+    w.db.run(
+      "DELETE FROM attachment_uses WHERE attachment_id = ? AND message_id = ?",
+      attachment_id,
+      messageId,
+    );
+    const name = w.db.one<{ filename: string }>(
+      "SELECT filename FROM attachments WHERE id = ?",
+      attachment_id,
+    )?.filename;
     if (name !== undefined) dropVersion(w, spaceId, messageId, name);
     forgetUnused(w, attachment_id);
   }

@@ -2,7 +2,16 @@
 import type { SpaceRole, Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { isGone, participant } from "../store/participants.ts";
-import { closeStay, isOpen, members, openStay, releaseHandle, space, stay, takeHandle } from "../store/spaces.ts";
+import {
+  closeStay,
+  isOpen,
+  members,
+  openStay,
+  releaseHandle,
+  space,
+  stay,
+  takeHandle,
+} from "../store/spaces.ts";
 import type { ParticipantRow } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { endRunsOf } from "./runs.ts";
@@ -95,7 +104,10 @@ export function remove(w: Writer, event: Verb<"member.remove">): void {
     mustBePerson(w);
     const mine = stay(w.db, of.id, w.caller.participant.id);
     if (mine?.role !== "owner" && !administers(w))
-      refuse("forbidden", "Only the space's owner, or an owner or admin of the workspace in it, removes others.");
+      refuse(
+        "forbidden",
+        "Only the space's owner, or an owner or admin of the workspace in it, removes others.",
+      );
   }
   if (of.direct !== null) refuse("conflict", "Nobody leaves a direct space. Archive it instead.");
   leave(w, of.id, who, true);

@@ -23,11 +23,14 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
   if (files.length > MAX_FILES)
     refuse("invalid", `A message carries at most ${MAX_FILES} attachments. Say it in several messages.`);
   if (event.text.trim() === "" && files.length === 0)
-    refuse("invalid", "A message needs text or an attachment.", { details: [{ path: "text", message: "is empty" }] });
+    refuse("invalid", "A message needs text or an attachment.", {
+      details: [{ path: "text", message: "is empty" }],
+    });
   const { space, stay: own } = inSpace(w, event.space_id);
   if (space.archived) refuse("conflict", "This space is archived. Bring it back first: space.unarchive.");
   const run = event.run_id === undefined ? undefined : openRunOf(w, event.run_id);
-  if (run && run.space_id !== space.id) refuse("invalid", "This run is in another space. Post where it runs.");
+  if (run && run.space_id !== space.id)
+    refuse("invalid", "This run is in another space. Post where it runs.");
   if (run) noteHeard(w.db, run.id, w.now);
 
   // NO_REPLY says that the agent had nothing to add: the run ends and nobody is told anything (ADDR-6).
@@ -51,8 +54,16 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
     here.map((m) => ({ id: m.id, handle: m.handle ?? undefined })),
   );
   const decided = decideAddressees({
-    sender: { id: w.actor.id, kind: personOrAgent(w), guest: own.role === "guest" || w.caller.participant.role === "guest" },
-    members: here.map((m) => ({ id: m.id, kind: m.kind, addressable: m.withdrawn === 0 && m.removed_at === null })),
+    sender: {
+      id: w.actor.id,
+      kind: personOrAgent(w),
+      guest: own.role === "guest" || w.caller.participant.role === "guest",
+    },
+    members: here.map((m) => ({
+      id: m.id,
+      kind: m.kind,
+      addressable: m.withdrawn === 0 && m.removed_at === null,
+    })),
     mentions,
     everyone,
     replyToAuthor: answered && { id: authorNow(space, answered) },
@@ -102,7 +113,10 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
 function checkText(text: string): void {
   const bytes = byteLength(text);
   if (bytes > TEXT_BYTES)
-    refuse("too_large", `A message's text is at most 64 KiB; this one has ${bytes} bytes. Send the rest as a file.`);
+    refuse(
+      "too_large",
+      `A message's text is at most 64 KiB; this one has ${bytes} bytes. Send the rest as a file.`,
+    );
 }
 
 function personOrAgent(w: Writer): "person" | "agent" | "harness" {
@@ -122,7 +136,9 @@ function answeredMessage(w: Writer, space: SpaceRow, messageId: string): LogRow 
 
 /** Who is asked by a reply: the agent that claimed the space stands in for its harness's earlier words (SPACE-3). */
 function authorNow(space: SpaceRow, answered: LogRow): string {
-  return answered.actor_id === space.harness_id && space.claimed_by !== null ? space.claimed_by : answered.actor_id;
+  return answered.actor_id === space.harness_id && space.claimed_by !== null
+    ? space.claimed_by
+    : answered.actor_id;
 }
 
 function turnsNow(w: Writer, spaceId: string): Pick<PostedBody, "turns"> {
@@ -158,7 +174,12 @@ function sinceOf(
 }
 
 /** An agent that cannot be asked is said to be so, once, in the room (ADDR-5). */
-function noticeUnreachable(w: Writer, row: LogRow, here: readonly MemberRow[], unreachable: readonly string[]): void {
+function noticeUnreachable(
+  w: Writer,
+  row: LogRow,
+  here: readonly MemberRow[],
+  unreachable: readonly string[],
+): void {
   for (const id of unreachable) {
     const name = here.find((m) => m.id === id)?.name ?? id;
     w.append("notice.posted", {
@@ -210,7 +231,10 @@ export function remove(w: Writer, event: Verb<"message.delete">): void {
   const spaceId = row.space_id ?? "";
   const owns = stay(w.db, spaceId, w.actor.id)?.role === "owner" && w.caller.participant.kind === "person";
   if (!isAuthor(w, row) && !owns && !administers(w))
-    refuse("forbidden", "Only its author, the space's owner, or an owner or admin in it may delete a message.");
+    refuse(
+      "forbidden",
+      "Only its author, the space's owner, or an owner or admin in it may delete a message.",
+    );
   w.append("message.deleted", {
     spaceId,
     body: { message_id: words.id },

@@ -14,10 +14,12 @@ import { administers, mustBePerson } from "./standing.ts";
 const MAX_DECLARED = 50;
 
 export function rename(w: Writer, event: Verb<"participant.rename">): void {
-  const who = event.participant_id === undefined ? w.caller.participant : participant(w.db, event.participant_id);
+  const who =
+    event.participant_id === undefined ? w.caller.participant : participant(w.db, event.participant_id);
   if (!who || who.removed_at !== null) notFound("participant");
   const own = who.id === w.caller.participant.id || who.harness_id === w.caller.participant.id;
-  if (!own && !administers(w)) refuse("forbidden", "You rename yourself and your agents; owners and admins anybody.");
+  if (!own && !administers(w))
+    refuse("forbidden", "You rename yourself and your agents; owners and admins anybody.");
   renameTo(w, who, named(event.name, "name"), true);
 }
 
@@ -166,7 +168,10 @@ export function withdraw(w: Writer, event: Verb<"agent.withdraw">): void {
   const agent = participant(w.db, event.agent_id);
   if (agent?.harness_id !== w.caller.participant.id || isGone(agent))
     refuse("forbidden", "You withdraw agents that you declared.");
-  w.append("agent.withdrawn", { body: { agent_id: agent.id, harness_id: w.caller.participant.id }, main: true });
+  w.append("agent.withdrawn", {
+    body: { agent_id: agent.id, harness_id: w.caller.participant.id },
+    main: true,
+  });
   endRunsOf(w, agent.id);
   w.db.run("UPDATE participants SET withdrawn = 1 WHERE id = ?", agent.id);
 }

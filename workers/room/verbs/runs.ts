@@ -37,7 +37,11 @@ export function start(w: Writer, event: Verb<"run.start">): Extras | void {
   const { space } = inSpace({ ...w, actor: { kind: "agent", id: agentId } }, event.space_id);
   const same = run(w.db, event.run_id);
   if (same) {
-    if (same.harness_id !== w.caller.participant.id || same.agent_id !== agentId || same.space_id !== space.id)
+    if (
+      same.harness_id !== w.caller.participant.id ||
+      same.agent_id !== agentId ||
+      same.space_id !== space.id
+    )
       refuse("conflict", "This run_id names another run already. Mint a new one.");
     return { run: { state: same.ended_seq === null ? "working" : "ended" } };
   }
@@ -91,7 +95,10 @@ function mustRun(w: Writer, agentId: string): void {
   if (agentId === w.caller.participant.id) return;
   const agent = participant(w.db, agentId);
   if (agent?.harness_id !== w.caller.participant.id || agent.withdrawn || agent.removed_at !== null)
-    refuse("forbidden", "You run yourself or agents that you declared. Declare it first, with agent.declare.");
+    refuse(
+      "forbidden",
+      "You run yourself or agents that you declared. Declare it first, with agent.declare.",
+    );
 }
 
 function actorFor(w: Writer, agentId: string) {
@@ -122,7 +129,9 @@ function takeCost(w: Writer, of: RunRow, costUsd: number | undefined): void {
   if (costUsd === undefined) return;
   if (micros(costUsd) < (of.cost_micros ?? 0))
     refuse("invalid", "A run's cost is its total so far and never goes down.", {
-      details: [{ path: "cost_usd", message: `is below the ${(of.cost_micros ?? 0) / 1_000_000} reported before` }],
+      details: [
+        { path: "cost_usd", message: `is below the ${(of.cost_micros ?? 0) / 1_000_000} reported before` },
+      ],
     });
   w.db.run("UPDATE runs SET cost_micros = ? WHERE id = ?", micros(costUsd), of.id);
 }

@@ -1,5 +1,5 @@
 /** space.create, rename, archive, unarchive, claim, set. */
-import { cleanName } from "../../../src/shared/rules/text.ts";
+import { cleanName, codePoints, firstCodePoints } from "../../../src/shared/rules/text.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { agentsOf, isGone, participant } from "../store/participants.ts";
@@ -23,8 +23,10 @@ export function create(w: Writer, event: Verb<"space.create">): Extras | void {
   mustBePerson(w);
   if (w.caller.participant.role === "guest") refuse("forbidden", "A guest makes no spaces. Ask a member.");
   const direct = event.direct && directSet(w, event.direct);
-  if (direct && event.visibility === "open") refuse("invalid", "A direct space is private. Leave visibility out.");
-  if (direct && event.harness_id) refuse("invalid", "A space is either direct or asked of a harness, not both.");
+  if (direct && event.visibility === "open")
+    refuse("invalid", "A direct space is private. Leave visibility out.");
+  if (direct && event.harness_id)
+    refuse("invalid", "A space is either direct or asked of a harness, not both.");
   if (direct) {
     const same = w.db.one<{ id: string }>("SELECT id FROM spaces WHERE direct = ?", directKey(direct));
     if (same) return { space_id: same.id };
@@ -58,13 +60,14 @@ export function create(w: Writer, event: Verb<"space.create">): Extras | void {
   );
   join(w, spaceId, w.caller.participant, "owner");
   for (const other of direct ?? [])
-    if (other.id !== w.caller.participant.id) join(w, spaceId, other, other.role === "guest" ? "guest" : "member");
+    if (other.id !== w.caller.participant.id)
+      join(w, spaceId, other, other.role === "guest" ? "guest" : "member");
   if (harness) join(w, spaceId, { ...harness, name: agentName ?? harness.name }, "member");
 }
 
 /** Everybody of a direct space, the maker included, by id. */
 function directSet(w: Writer, ids: readonly string[]): ParticipantRow[] {
-  const all = [...new Set([...ids, w.caller.participant.id])].sort();
+  const all = [...new Set([...ids, w.caller.participant.id])].toSorted();
   if (all.length < 2) refuse("invalid", "A direct space is with somebody else. Name who.");
   return all.map((id) => {
     const who = participant(w.db, id);
@@ -80,8 +83,7 @@ function directKey(of: readonly ParticipantRow[]): string {
 
 function directTitle(of: readonly ParticipantRow[]): string {
   const all = of.map((p) => p.name).join(", ");
-  const points = [...all];
-  return points.length <= 80 ? all : `${points.slice(0, 79).join("")}…`;
+  return codePoints(all) <= 80 ? all : `${firstCodePoints(all, 79)}…`;
 }
 
 function askedHarness(w: Writer, id: string): ParticipantRow {
@@ -115,7 +117,12 @@ function setArchived(w: Writer, spaceId: string, archived: boolean): void {
   const { space: of } = asSpaceOwner(w, spaceId);
   if ((of.archived !== 0) === archived)
     refuse("conflict", archived ? "This space is archived already." : "This space is not archived.");
-  w.append(archived ? "space.archived" : "space.unarchived", { spaceId: of.id, body: {}, main: true, line: true });
+  w.append(archived ? "space.archived" : "space.unarchived", {
+    spaceId: of.id,
+    body: {},
+    main: true,
+    line: true,
+  });
   w.db.run("UPDATE spaces SET archived = ? WHERE id = ?", archived ? 1 : 0, of.id);
 }
 
@@ -126,7 +133,10 @@ export function claim(w: Writer, event: Verb<"space.claim">): void {
   const agent = participant(w.db, event.agent_id);
   if (!found || found.harness_id !== harness.id) notFound("space");
   if (agent?.harness_id !== harness.id || isGone(agent))
-    refuse("forbidden", "You claim a space for an agent that you declared. Declare it first, with agent.declare.");
+    refuse(
+      "forbidden",
+      "You claim a space for an agent that you declared. Declare it first, with agent.declare.",
+    );
   if (found.claimed_by !== null) refuse("conflict", "This space was claimed already.");
   const place = stay(w.db, found.id, harness.id);
   if (!place) refuse("conflict", "You are not in this space any more, so there is no place to take.");
@@ -152,7 +162,7 @@ export function set(w: Writer, event: Verb<"space.set">): void {
   const { lead, ceiling_usd } = event;
   if (lead === undefined && ceiling_usd === undefined)
     refuse("invalid", "Say what to set: lead, ceiling_usd, or both.");
-  if (lead != null && !members(w.db, of.id).some((m) => m.id === lead && !isGone(m)))
+  if (lead !== undefined && lead !== null && !members(w.db, of.id).some((m) => m.id === lead && !isGone(m)))
     refuse("invalid", "The lead is an agent of the space. Add it first.", {
       details: [{ path: "lead", message: "is no agent of this space" }],
     });
@@ -165,4 +175,3 @@ export function set(w: Writer, event: Verb<"space.set">): void {
   if (ceiling_usd !== undefined)
     w.db.run("UPDATE spaces SET ceiling_usd = ?, ceiling_set = 1 WHERE id = ?", ceiling_usd, of.id);
 }
-

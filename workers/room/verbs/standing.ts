@@ -18,8 +18,15 @@ export function inSpace(w: Pick<Writer, "db" | "caller" | "actor">, spaceId: str
   if (!own) {
     // A harness knows the spaces of its agents, so that it may be told what is missing.
     if (w.caller.participant.kind === "harness" && isIn(w.db, spaceId, w.caller.participant.id))
-      refuse("forbidden", "You are not in this space as yourself. Name the agent that acts: actor {kind: agent, id}.");
-    if (w.caller.participant.role !== "guest" && w.caller.participant.kind === "person" && isOpen(w.db, spaceId))
+      refuse(
+        "forbidden",
+        "You are not in this space as yourself. Name the agent that acts: actor {kind: agent, id}.",
+      );
+    if (
+      w.caller.participant.role !== "guest" &&
+      w.caller.participant.kind === "person" &&
+      isOpen(w.db, spaceId)
+    )
       refuse("forbidden", "You are not in this space. Join it first: member.add of yourself.");
     notFound("space");
   }
