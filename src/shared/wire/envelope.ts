@@ -44,16 +44,15 @@ const { v, ...rest } = envelope;
 
 /** An event that the server sends: the envelope, its type, and its own fields. */
 export function event<const T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
-  return z.object({ v, type: z.literal(type), ...rest, ...fields } as EventShape<T, S>);
+  const shape: unknown = { v, type: z.literal(type), ...rest, ...fields };
+  return z.object(shape as EventShape<T, S>);
 }
 
 /** A verb: an event that a client sends and the log keeps, so that it needs a key (ENV-4). */
 export function verb<const T extends string, S extends z.ZodRawShape>(type: T, fields: S) {
   const idempotency_key = z.string().min(1).max(200);
-  return z.object({ v, type: z.literal(type), ...rest, idempotency_key, ...fields } as unknown as VerbShape<
-    T,
-    S
-  >);
+  const shape: unknown = { v, type: z.literal(type), ...rest, idempotency_key, ...fields };
+  return z.object(shape as VerbShape<T, S>);
 }
 
 /** An ephemeral client frame: `ack`, `read`, `typing`. Not logged, so it needs no key (LOG-2). */
