@@ -170,15 +170,42 @@ function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
 
 /** What a caller causes without a verb of its own, such as a hello that declares agents: no key, no receipt. */
 export function writeAside(ledger: Ledger, caller: Caller, work: (w: Writer) => void): Written {
-  const out: Written = { receipts: [], rows: [], effects: [] };
   const { kind, id } = caller.participant;
+  return writeAs(ledger, caller, { kind, id }, work);
+}
+
+/** The room itself, for what it does of its own accord: it is nobody, has no token and no standing. */
+const ROOM_ITSELF: Caller = {
+  participant: {
+    id: "system",
+    // The only kind without any right of people; no row and no run names this id.
+    kind: "agent",
+    name: "system",
+    role: null,
+    harness_id: null,
+    time_zone: null,
+    context_lines: null,
+    context_chars: null,
+    can: null,
+    cursor: 0,
+    created_at: 0,
+    withdrawn: 0,
+    removed_at: null,
+  },
+  tokenId: "",
+  scopes: [],
+  origin: "",
+};
+
+/** What the room does without a caller, such as an alarm's work: the actor of its facts is the system. */
+export function writeAsRoom(ledger: Ledger, work: (w: Writer) => void): Written {
+  return writeAs(ledger, ROOM_ITSELF, { kind: "system", id: "system" }, work);
+}
+
+function writeAs(ledger: Ledger, caller: Caller, actor: Actor, work: (w: Writer) => void): Written {
+  const out: Written = { receipts: [], rows: [], effects: [] };
   ledger.storage.transactionSync(() => {
-    const opening = {
-      caller,
-      actor: { kind, id },
-      workspace: workspaceOf(ledger.db),
-      now: ledger.clock.now(),
-    };
+    const opening = { caller, actor, workspace: workspaceOf(ledger.db), now: ledger.clock.now() };
     work(openWriter(ledger, opening, out).writer);
   });
   return out;
