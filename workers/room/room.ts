@@ -24,6 +24,9 @@ import { greet, parseHello } from "./connect/hello.ts";
 import { openSockets } from "./connect/sockets.ts";
 import { openRound, type Round, viewerOf } from "./deliver/viewer.ts";
 import { type Clock, openClock } from "./ids.ts";
+import { passOnOverdue } from "./judge/pickups.ts";
+import { handUnclaimed } from "./judge/stillness.ts";
+import { endOverdueRuns } from "./judge/watch.ts";
 import { idOf } from "./parse.ts";
 import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/index.ts";
 import { ROOM_MIGRATIONS } from "./schema.ts";
@@ -210,9 +213,18 @@ export class Room extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     if (!isMade(this.#db)) return;
     await this.#alarms.fire(Date.now(), async (name) => {
-      if (name === "sockets") this.#closeOverdue();
+      if (name === "sockets") return this.#closeOverdue();
+      const work = this.#timed[name];
+      if (work) this.#settled(writeAsRoom(this.#ledger(), work));
     });
   }
+
+  /** What the room does of its own accord, by the name of its alarm. */
+  readonly #timed: Record<string, (w: Writer) => void> = {
+    runs: (w) => endOverdueRuns(w),
+    pickups: (w) => passOnOverdue(w, (harnessId) => this.#connections.of(harnessId).length > 0),
+    still: (w) => handUnclaimed(w, (spaceId) => this.#sockets.typingAt(spaceId)),
+  };
 
   /** Closes who was too slow to say hello or to read (CONN-2, CONN-10). */
   #closeOverdue(): void {

@@ -12,7 +12,7 @@ CREATE TABLE workspace (
 -- People, harnesses and agents. harness_id is an agent's; cursor is the last acknowledged seq (CONN-4).
 CREATE TABLE participants (
   id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, role TEXT, harness_id TEXT, time_zone TEXT,
-  context_lines INTEGER, context_chars INTEGER, can TEXT, cursor INTEGER NOT NULL DEFAULT 0,
+  context_lines INTEGER, context_chars INTEGER, can TEXT, gone_at INTEGER, cursor INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL, withdrawn INTEGER NOT NULL DEFAULT 0, removed_at INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX participants_harness ON participants (harness_id) WHERE harness_id IS NOT NULL;
@@ -100,11 +100,12 @@ CREATE INDEX files_superseded ON files (space_id, superseded_seq) WHERE supersed
 CREATE TABLE runs (
   id TEXT PRIMARY KEY, space_id TEXT NOT NULL, agent_id TEXT NOT NULL, harness_id TEXT NOT NULL,
   started_seq INTEGER NOT NULL, started_at INTEGER NOT NULL, delivered_seq INTEGER NOT NULL,
-  heard_at INTEGER NOT NULL, step TEXT, cost_micros INTEGER, input_tokens INTEGER, output_tokens INTEGER,
+  heard_at INTEGER NOT NULL, paused INTEGER NOT NULL DEFAULT 0, stopping_at INTEGER, step TEXT, cost_micros INTEGER, input_tokens INTEGER, output_tokens INTEGER,
   ended_seq INTEGER, ended_at INTEGER, outcome TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_open ON runs (space_id) WHERE ended_seq IS NULL;
 CREATE INDEX runs_going ON runs (agent_id) WHERE ended_seq IS NULL;
+CREATE INDEX runs_harness ON runs (harness_id) WHERE ended_seq IS NULL;
 CREATE INDEX runs_space ON runs (space_id, started_seq);
 CREATE TABLE run_messages (
   message_id TEXT NOT NULL, agent_id TEXT NOT NULL, run_id TEXT NOT NULL, PRIMARY KEY (message_id, agent_id)
@@ -117,6 +118,37 @@ CREATE TABLE last_turns (
 CREATE TABLE spoke (
   space_id TEXT NOT NULL, harness_id TEXT NOT NULL, since_seq INTEGER NOT NULL, PRIMARY KEY (space_id, harness_id)
 ) STRICT, WITHOUT ROWID;
+-- A hand-over of a message to an agent: the seq of its own delivery (NEW-9).
+CREATE TABLE handovers (
+  message_id TEXT NOT NULL, agent_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (message_id, agent_id)
+) STRICT, WITHOUT ROWID;
+
+-- The last act of a person in a space: what the guard and the job count from (GUARD-1, SPEND-1).
+CREATE TABLE acts (
+  space_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+-- The agents' exchange in a space as far as it went (rules/guard.ts).
+CREATE TABLE exchanges (space_id TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE pauses (
+  space_id TEXT PRIMARY KEY, cause TEXT NOT NULL, lasting INTEGER NOT NULL, told INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+-- The newest message held from each agent (GUARD-4).
+CREATE TABLE held (
+  space_id TEXT NOT NULL, agent_id TEXT NOT NULL, message_id TEXT NOT NULL, PRIMARY KEY (space_id, agent_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE jobs (
+  space_id TEXT PRIMARY KEY, since_seq INTEGER NOT NULL, spent_micros INTEGER NOT NULL, uncounted INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE days (day TEXT PRIMARY KEY, spent_micros INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- From where a space has words of people that were nobody's turn (LEAD-2).
+CREATE TABLE unclaimed (space_id TEXT PRIMARY KEY, from_seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- Messages between agents that their takers have not begun (TURN-7); due_at once the taker could.
+CREATE TABLE pickups (
+  message_id TEXT NOT NULL, agent_id TEXT NOT NULL, space_id TEXT NOT NULL, due_at INTEGER,
+  PRIMARY KEY (message_id, agent_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pickups_agent ON pickups (agent_id, space_id);
+
 CREATE TABLE marks (
   space_id TEXT NOT NULL, participant_id TEXT NOT NULL, read_seq INTEGER NOT NULL,
   PRIMARY KEY (space_id, participant_id)

@@ -44,12 +44,19 @@ export const TYPING_EVERY_MS = 3000;
 /** Passes typing on at most once in three seconds; memory is enough for what nobody misses (CONN-11). */
 export function openTyping() {
   const last = new Map<string, number>();
+  /** When somebody last typed in a space, as far as memory goes (LEAD-2). */
+  const lastIn = new Map<string, number>();
   return {
+    at: (spaceId: string) => lastIn.get(spaceId),
     passes(db: Db, caller: Caller, frame: z.infer<typeof typing>, now: number): boolean {
       if (!isIn(db, frame.space_id, caller.participant.id)) notFound("space");
       const key = `${frame.space_id} ${caller.participant.id}`;
       if (now - (last.get(key) ?? 0) < TYPING_EVERY_MS) return false;
-      if (last.size > 1000) last.clear();
+      if (last.size > 1000) {
+        last.clear();
+        lastIn.clear();
+      }
+      lastIn.set(frame.space_id, now);
       last.set(key, now);
       return true;
     },

@@ -2,6 +2,8 @@
 import type { Scope } from "../../src/shared/wire/http.ts";
 import type {
   Actor,
+  Context,
+  Exchange,
   FactType,
   ParticipantKind,
   Settings,
@@ -29,6 +31,8 @@ export interface ParticipantRow {
   context_lines: number | null;
   context_chars: number | null;
   can: string | null;
+  /** When a harness with turns going lost its last connection (TURN-5). */
+  gone_at: number | null;
   cursor: number;
   created_at: number;
   withdrawn: number;
@@ -90,6 +94,8 @@ export interface RunRow {
   started_at: number;
   delivered_seq: number;
   heard_at: number;
+  paused: number;
+  stopping_at: number | null;
   step: string | null;
   cost_micros: number | null;
   input_tokens: number | null;
@@ -131,6 +137,28 @@ export interface PostedBody {
   /** For each addressed harness, where its last words here began (WIN-2). */
   since?: Record<string, number>;
   held?: true;
+  /** Whom it was held from: `addressed_to` is empty then (GUARD-4). */
+  held_from?: string[];
+  /** How the agents' talk stood, from a count of eight (GUARD-2); names and looking are as of sending. */
+  exchange?: StoredExchange;
+  /** What the job had spent (SPEND-1). */
+  spend?: StoredSpend;
+  /** A message that only people are mentioned in, or that answers a question, is not the lead's (LEAD-3). */
+  not_for_lead?: true;
+}
+
+export type StoredExchange = Omit<Exchange, "note" | "person_looking" | "also_for">;
+export type StoredSpend = NonNullable<Context["spend"]>;
+
+/** What `message.handed` keeps: a delivery of its own to the takers' harnesses (NEW-9). */
+export interface HandedBody {
+  message_id: string;
+  takers: string[];
+  lead?: true;
+  /** Which rule handed it, and why (WHY-1). */
+  why: "held" | "lead" | "not_picked_up";
+  since?: Record<string, number>;
+  spend?: StoredSpend;
 }
 
 export interface Workspace {

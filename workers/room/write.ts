@@ -187,6 +187,7 @@ const ROOM_ITSELF: Caller = {
     context_lines: null,
     context_chars: null,
     can: null,
+    gone_at: null,
     cursor: 0,
     created_at: 0,
     withdrawn: 0,

@@ -1,6 +1,6 @@
 /** Approvals: what an agent asks a person before it acts (APR). */
 import * as z from "zod";
-import { verb } from "./envelope.ts";
+import { event, instant, verb } from "./envelope.ts";
 import { id } from "./ids.ts";
 
 export const riskClass = z.enum([
@@ -13,6 +13,7 @@ export const riskClass = z.enum([
   "privacy",
   "legal",
 ]);
+export type RiskClass = z.infer<typeof riskClass>;
 
 /** What is to be done, as policy and the approver judge it. */
 export const action = z.object({
@@ -22,11 +23,18 @@ export const action = z.object({
   irreversible: z.boolean().optional(),
   money_usd: z.number().nonnegative().optional(),
 });
+export type Action = z.infer<typeof action>;
 
-export const approvalRequest = z.object({
-  ...verb("approval.request", {}).shape,
-  // The contract lets the envelope's optional fields be absent in what is stored and shown.
-  idempotency_key: z.string().min(1).max(200).optional(),
+export const fallback = z.enum(["deny", "allow"]);
+export const decision = z.enum(["allow", "deny"]);
+export type Decision = z.infer<typeof decision>;
+/** What decided: a person, the policy (or the lead agent that it named), a standing grant, the time. */
+export const decidedVia = z.enum(["person", "policy", "grant", "expiry"]);
+export const approvalState = z.enum(["pending", "allowed", "denied", "expired", "cancelled"]);
+export type ApprovalState = z.infer<typeof approvalState>;
+
+/** What an ask says of itself, apart from when it expires and what is only its harness's. */
+const asked = {
   approval_id: id("apr"),
   step_id: z.string().optional(),
   action,
@@ -47,8 +55,99 @@ export const approvalRequest = z.object({
     )
     .optional(),
   expires_in: z.number(),
-  fallback: z.enum(["deny", "allow"]).optional(),
+  fallback: fallback.optional(),
   approvers: z.array(z.string()).optional(),
   editable: z.boolean().optional(),
+};
+
+export const approvalRequest = z.object({
+  ...verb("approval.request", {}).shape,
+  // The contract lets the envelope's optional fields be absent in what is stored and shown.
+  idempotency_key: z.string().min(1).max(200).optional(),
+  ...asked,
   resume_token: z.string().optional(),
 });
+
+/** The longest that an ask may stay open, in seconds (APR-1). */
+export const MAX_EXPIRES_S = 30 * 86_400;
+/** The same as a harness sends it: with a key, and within bounds (APR-1). */
+export const approvalAsk = verb("approval.request", {
+  ...asked,
+  expires_in: z.number().min(1).max(MAX_EXPIRES_S),
+  approvers: z.array(z.string().min(1).max(200)).max(50).optional(),
+  resume_token: z.string().min(1).max(4096).optional(),
+});
+export const approvalDecide = verb("approval.decide", {
+  approval_id: id("apr"),
+  decision,
+  /** The input as allowed, where the ask is editable (APR-5). */
+  input: z.unknown().optional(),
+});
+/** Hands the right to decide on to one person of the space (APR-3). */
+export const approvalRoute = verb("approval.route", { approval_id: id("apr"), to: id("usr") });
+export const approvalCancel = verb("approval.cancel", { approval_id: id("apr") });
+
+/** What the policy said of an ask: which rule of which version (POL-2). */
+const judged = { rule: z.string().optional(), version: z.int().nonnegative().optional() };
+
+/** An ask as it is shown: the classes that policy adds among its own, the approvers as ids, no resume_token. */
+export const shownAsk = z.object({ ...asked, fallback, approvers: z.array(z.string()) });
+export type ShownAsk = z.infer<typeof shownAsk>;
+
+export const approvalRequested = event("approval.requested", {
+  ...shownAsk.shape,
+  agent_id: z.string(),
+  expires_at: instant,
+  ...judged,
+});
+export const approvalRouted = event("approval.routed", {
+  approval_id: id("apr"),
+  /** Whose right it was: who routed, or who was lost as an approver (APR-2). */
+  from: z.string(),
+  /** Who was given it; absent where an approver was lost. */
+  to: z.string().optional(),
+  /** Who may decide from now on. */
+  approvers: z.array(z.string()),
+});
+export const approvalDecided = event("approval.decided", {
+  approval_id: id("apr"),
+  decision,
+  via: decidedVia,
+  by: z.string().optional(),
+  /** The action's input as it was decided on: what the approver made of it, where they changed it (APR-5). */
+  input: z.unknown().optional(),
+  edited: z.literal(true).optional(),
+  ...judged,
+  grant_id: z.string().optional(),
+  /** Only to the harness that asked (APR-10). */
+  resume_token: z.string().optional(),
+});
+/** As people are told of an expiry; its harness is sent `approval.decided` via expiry (APR-6). */
+export const approvalExpired = event("approval.expired", { approval_id: id("apr"), decision });
+export const cancelReason = z.enum(["harness", "run_ended", "run_stopped", "agent_gone"]);
+export type CancelReason = z.infer<typeof cancelReason>;
+export const approvalCancelled = event("approval.cancelled", {
+  approval_id: id("apr"),
+  reason: cancelReason,
+});
+
+/** How an ask stands, on the receipt of who asked or decided (APR-1). */
+export const approvalReceipt = z.object({
+  state: approvalState,
+  approvers: z.array(z.string()),
+  fallback,
+  expires_at: instant.optional(),
+  decision: decision.optional(),
+  via: decidedVia.optional(),
+  ...judged,
+  grant_id: z.string().optional(),
+});
+
+export const grantMade = event("grant.made", {
+  grant_id: id("grt"),
+  agent_id: z.string(),
+  approval_id: id("apr"),
+  expires_at: instant,
+});
+export const grantRevoked = event("grant.revoked", { grant_id: id("grt"), agent_id: z.string() });
+export const grantRevoke = verb("grant.revoke", { grant_id: id("grt") });

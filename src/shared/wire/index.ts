@@ -36,6 +36,11 @@ export const VERBS = {
   "run.step": run.runStep,
   "run.usage": run.runUsage,
   "run.end": run.runEnd,
+  "run.pause": run.runPause,
+  "run.resume": run.runResume,
+  "run.stop": run.runStop,
+  "agents.pause": run.agentsPause,
+  "agents.resume": run.agentsResume,
 } as const;
 export type VerbType = keyof typeof VERBS;
 /** A verb of one type, parsed and stamped. */
@@ -61,6 +66,7 @@ export const FACTS = {
   "message.edited": message.messageEdited,
   "message.deleted": message.messageDeleted,
   "message.heard": message.messageHeardFact,
+  "message.handed": message.messageHanded,
   "space.created": space.spaceCreated,
   "space.renamed": space.spaceRenamed,
   "space.archived": space.spaceArchived,
@@ -80,6 +86,11 @@ export const FACTS = {
   "run.stepped": run.runStepped,
   "run.used": run.runUsed,
   "run.ended": run.runEnded,
+  "run.paused": run.runPaused,
+  "run.resumed": run.runResumed,
+  "run.stopped": run.runStopped,
+  "agents.paused": run.agentsPaused,
+  "agents.resumed": run.agentsResumed,
   "notice.posted": run.noticePosted,
   "file.transcribed": message.fileTranscribed,
 } as const;
@@ -91,6 +102,13 @@ export const DELIVERIES = {
   "message.new": message.messageNew,
   "message.overheard": message.messageOverheard,
 } as const;
+/** What a harness is sent of a fact about its own run (TURN-4); named as the person's verb. */
+export const WISHES = {
+  "run.pause": run.runPauseSent,
+  "run.resume": run.runResumeSent,
+  "run.stop": run.runStopSent,
+} as const;
+export type Wish = z.infer<(typeof WISHES)[keyof typeof WISHES]>;
 export type DeliveryType = keyof typeof DELIVERIES;
 
 /** Frames of the connection itself, from the server. */
@@ -105,7 +123,7 @@ export const SERVER_FRAMES = {
   read: connection.readMark,
 } as const;
 
-export type ServerEvent = Fact | message.MessageNew | message.MessageOverheard;
+export type ServerEvent = Fact | Wish | message.MessageNew | message.MessageOverheard;
 /** Anything that a server may send on a room's socket. */
 export type ServerFrame = ServerEvent | z.infer<(typeof SERVER_FRAMES)[keyof typeof SERVER_FRAMES]>;
 
@@ -119,6 +137,7 @@ export function publishedSchemas(): Record<string, z.ZodType> {
     "approval.request": approvalRequest,
     ...FACTS,
     ...DELIVERIES,
+    ...WISHES,
     ...SERVER_FRAMES,
   };
   for (const [type, schema] of [...Object.entries(VERBS), ...Object.entries(SIGNALS)])

@@ -47,6 +47,12 @@ export const messageHeardFact = event("message.heard", {
   run_id: id("run"),
   message_ids: z.array(id("msg")),
 });
+/** A message handed to agents after it was said: once held, or nobody's turn (NEW-9, LEAD-2). */
+export const messageHanded = event("message.handed", {
+  message_id: id("msg"),
+  takers: z.array(z.string()),
+  lead: z.literal(true).optional(),
+});
 export const fileTranscribed = event("file.transcribed", {
   message_id: id("msg"),
   attachment_id: id("att"),

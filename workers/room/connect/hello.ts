@@ -3,6 +3,7 @@ import { type Hello, hello as helloSchema, type Welcome } from "../../../src/sha
 import type { Db } from "../../kit/db.ts";
 import { refuse } from "../../kit/result.ts";
 import { MAX_BUDGET, viewerOf } from "../deliver/viewer.ts";
+import { harnessCame } from "../judge/watch.ts";
 import { checked, FRAME_BYTES, isRecord } from "../parse.ts";
 import { headSeq } from "../store/log.ts";
 import { agentsOf, participant, workspaceOf } from "../store/participants.ts";
@@ -39,6 +40,7 @@ export function greet(ledger: Ledger, caller: Caller, hello: Hello): Greeting {
   const written = writeAside(ledger, caller, (w) => {
     if (hello.agents) declareAgents(w, hello.agents, false);
     if (kind !== "harness") return;
+    harnessCame(w, id);
     if (hello.context)
       db.run(
         "UPDATE participants SET context_lines = ?, context_chars = ? WHERE id = ?",

@@ -31,6 +31,8 @@ export interface Sockets {
   closed(ws: WebSocket): void;
   /** Takes an ack, a read mark or typing, from a socket or from HTTP. */
   signal(caller: Caller, frame: unknown): void;
+  /** When somebody last typed in a space (LEAD-2). */
+  typingAt(spaceId: string): number | undefined;
   apply(effect: Exclude<Effect, { kind: "alarm" }>): void;
   end(conn: Connection, code: number, reason: string): void;
 }
@@ -66,7 +68,10 @@ export function openSockets(need: SocketsNeed): Sockets {
 
   const gone = (conn: Connection) => {
     const { participantId, open } = conn.state;
-    if (open && connections.of(participantId).length === 0) presence(participantId, false);
+    if (!open || connections.of(participantId).length > 0) return;
+    presence(participantId, false);
+    if (participantId.startsWith("hrn_"))
+      need.settled(writeAsRoom(need.ledger(), (w) => harnessWent(w, participantId)));
   };
 
   const helloFrom = (conn: Connection, frame: unknown, caller: Caller) => {
@@ -184,6 +189,7 @@ export function openSockets(need: SocketsNeed): Sockets {
       gone(conn);
     },
     signal,
+    typingAt: (spaceId) => typing.at(spaceId),
     apply(effect) {
       for (const conn of connections.all()) {
         if (effect.kind === "close" && conn.state.participantId === effect.participantId)

@@ -12,7 +12,8 @@ import { FRAME_BYTES } from "../parse.ts";
 import { factAt, linesBefore } from "../store/log.ts";
 import { attachmentsOf, wordsOf } from "../store/messages.ts";
 import type { MemberRow } from "../store/spaces.ts";
-import type { LogRow, PostedBody, WordsRow } from "../types.ts";
+import type { HandedBody, LogRow, PostedBody, StoredExchange, StoredSpend, WordsRow } from "../types.ts";
+import { exchangeFor } from "./exchange.ts";
 import { bodyOf, envelopeOf, membersAt, wasSent } from "./frames.ts";
 import { contextOf, lineOf } from "./lines.ts";
 import { roomFor } from "./roster.ts";
@@ -51,39 +52,101 @@ function messageNew(
   body: PostedBody,
   takers: string[],
 ): MessageNew {
+  const message = common(round, viewer, row, body, takers);
+  return turnOf(round, viewer, message, {
+    row,
+    takers,
+    since: body.since?.[viewer.id] ?? 0,
+    spend: body.spend,
+    exchange: body.exchange,
+    addressedTo: body.addressed_to,
+  });
+}
+
+/** A hand-over: the message's words under the hand-over's own id and seq, as of then (NEW-9). */
+export function handedOf(round: Round, viewer: Viewer, row: LogRow): MessageNew | undefined {
+  const handed = bodyOf(row) as unknown as HandedBody;
+  const takers = handed.takers.filter((id) => viewer.own.has(id));
+  const words = wordsOf(round.db, handed.message_id);
+  const said = words && factAt(round.db, words.seq);
+  if (takers.length === 0 || !said || words.text === null) return undefined;
+  const posted = bodyOf(said) as unknown as PostedBody;
+  const { turns: _turns, ...body } = posted;
+  const message = {
+    ...common(round, viewer, said, { ...body, addressed_to: handed.takers }, takers),
+    ...envelopeOf(round, row),
+  };
+  const frame = turnOf(round, viewer, message, {
+    row,
+    takers,
+    since: handed.since?.[viewer.id] ?? 0,
+    spend: handed.spend,
+    exchange: posted.exchange,
+    addressedTo: handed.takers,
+    without: said.seq,
+    lead: handed.lead === true,
+  });
+  return { ...frame, handed: true, ...(handed.lead ? { lead: true as const } : {}) };
+}
+
+interface TurnFacts {
+  /** The delivery's own row: lines below it are its context. */
+  row: LogRow;
+  takers: string[];
+  since: number;
+  spend: StoredSpend | undefined;
+  exchange: StoredExchange | undefined;
+  addressedTo: readonly string[];
+  /** The message itself, when it stands among the lines (NEW-9). */
+  without?: number;
+  lead?: boolean;
+}
+
+/** Adds what only a turn has: context, room, exchange, and the lines around an older message it answers. */
+function turnOf(round: Round, viewer: Viewer, message: ReturnType<typeof common>, of: TurnFacts): MessageNew {
+  const { row, takers } = of;
   const spaceId = row.space_id ?? "";
   const space = round.space(spaceId);
   const here = membersAt(round, row);
   const { budget } = viewer;
-  const since = body.since?.[viewer.id] ?? 0;
   const context =
     budget.lines > 0 && budget.chars > 0
       ? contextOf(round, viewer, {
           spaceId,
           before: row.seq,
-          since,
+          since: of.since,
           budget,
           here,
           without: viewer.own,
+          ...(of.without === undefined ? {} : { withoutSeq: of.without }),
           asOf: row.seq,
         })
       : undefined;
   const room: Room | undefined =
-    space && roomFor(round, viewer, { space, here, takers, truncated: context?.truncated ?? false });
-  const message = common(round, viewer, row, body, takers);
+    space &&
+    roomFor(round, viewer, {
+      space,
+      here,
+      takers,
+      truncated: context?.truncated ?? false,
+      handedAsLead: of.lead ?? false,
+      spend: of.spend,
+    });
   const firstLine = context?.lines[0]?.seq ?? row.seq;
-  if (message.replying_to && message.replying_to.seq < firstLine)
-    message.replying_to = {
-      ...message.replying_to,
-      ...linesAround(round, viewer, message.replying_to.seq, spaceId, here),
-    };
+  const { replying_to } = message;
+  const answered =
+    replying_to && replying_to.seq < firstLine
+      ? { ...replying_to, ...linesAround(round, viewer, replying_to.seq, spaceId, here) }
+      : replying_to;
   const frame: MessageNew = {
     type: "message.new",
     ...message,
-    ...(context ? { context } : {}),
+    ...(answered ? { replying_to: answered } : {}),
+    ...(context ? { context: { ...context, ...(of.spend ? { spend: of.spend } : {}) } } : {}),
     ...(room ? { room } : {}),
+    ...(of.exchange ? { exchange: exchangeFor(round, spaceId, of.exchange, of.addressedTo, takers) } : {}),
   };
-  return fitted(round, viewer, frame, row, here);
+  return fitted(round, viewer, frame, of, here);
 }
 
 /** Takes the oldest lines out until the frame fits, and says so in the notes (WIN-8). */
@@ -91,9 +154,10 @@ function fitted(
   round: Round,
   viewer: Viewer,
   frame: MessageNew,
-  row: LogRow,
+  of: TurnFacts,
   here: readonly MemberRow[],
 ): MessageNew {
+  const { row } = of;
   const { context } = frame;
   let over = byteLength(JSON.stringify(frame)) - FRAME_BYTES;
   if (over <= 0 || !context) return frame;
@@ -111,8 +175,10 @@ function fitted(
           room: roomFor(round, viewer, {
             space,
             here,
-            takers: Object.keys(frame.room?.notes ?? {}),
+            takers: of.takers,
             truncated: true,
+            handedAsLead: of.lead ?? false,
+            spend: of.spend,
           }),
         }
       : {}),

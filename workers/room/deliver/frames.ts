@@ -6,7 +6,7 @@ import type { Actor, ServerEvent } from "../../../src/shared/wire/index.ts";
 import { attachmentsOf, wordsOf } from "../store/messages.ts";
 import { members } from "../store/spaces.ts";
 import type { LogRow, PostedBody } from "../types.ts";
-import { deliveryOf } from "./delivery.ts";
+import { deliveryOf, handedOf } from "./delivery.ts";
 import { type Round, senderOf, type Viewer } from "./viewer.ts";
 
 /** A fact as this viewer is sent it, if it is sent at all. */
@@ -69,6 +69,12 @@ function forHarness(round: Round, viewer: Viewer, row: LogRow): ServerEvent | un
   switch (row.type) {
     case "message.posted":
       return deliveryOf(round, viewer, row);
+    case "message.handed":
+      return handedOf(round, viewer, row);
+    case "run.paused":
+    case "run.resumed":
+    case "run.stopped":
+      return viewer.own.has(String(body.agent_id)) ? wishOf(round, row) : undefined;
     case "message.edited":
     case "message.deleted":
     case "file.transcribed": {
@@ -136,11 +142,22 @@ export function envelopeOf(round: Round, row: LogRow) {
   };
 }
 
+const WISH = { "run.paused": "run.pause", "run.resumed": "run.resume", "run.stopped": "run.stop" } as const;
+
+/** What a run's harness is asked to do: the fact under the verb's name (TURN-4). */
+function wishOf(round: Round, row: LogRow): ServerEvent {
+  const { v, ...envelope } = envelopeOf(round, row);
+  const type = WISH[row.type as keyof typeof WISH];
+  const actor = { kind: row.actor_kind, id: row.actor_id };
+  return { v, type, ...envelope, actor, agent_id: bodyOf(row).agent_id } as ServerEvent;
+}
+
 /** A fact as it is said: the log's body, with the words as they are now. */
 function factOf(round: Round, viewer: Viewer, row: LogRow): ServerEvent {
   const { v, ...envelope } = envelopeOf(round, row);
   const fact = { v, type: row.type, ...envelope, actor: actorFor(viewer, row) };
   const body = bodyOf(row);
+  if (row.type === "message.handed") return { ...fact, ...handedFields(row) } as ServerEvent;
   if (row.type === "message.posted") return { ...fact, ...postedFields(round, viewer, row) } as ServerEvent;
   if (row.type === "message.edited") return { ...fact, ...editedFields(round, row) } as ServerEvent;
   return { ...fact, ...body } as ServerEvent;
@@ -174,6 +191,12 @@ function postedFields(round: Round, viewer: Viewer, row: LogRow) {
     ...(!gone && words.edition > 1 ? { edited_at: new Date(words.at).toISOString() } : {}),
     ...(gone ? { deleted: true } : {}),
   };
+}
+
+/** What people are told of a hand-over; why and what for stand in `GET /v1/why`. */
+function handedFields(row: LogRow) {
+  const { message_id, takers, lead } = bodyOf(row);
+  return { message_id, takers, ...(lead === true ? { lead } : {}) };
 }
 
 function editedFields(round: Round, row: LogRow) {

@@ -76,6 +76,8 @@ export interface WindowOf {
   here: readonly MemberRow[];
   /** Whose words are left out: a harness's own (WIN-2). */
   without?: ReadonlySet<string>;
+  /** A message that is handed over is no line of its own context (NEW-9). */
+  withoutSeq?: number;
 }
 
 /** The newest lines that fit, read only as far as they go (LOG-3). */
@@ -84,6 +86,7 @@ export function windowOf(round: Round, viewer: Viewer, of: WindowOf): { lines: L
     // Several harnesses ask for the same stretch in one round; rows already read are not read again.
     for (const row of shared(round, of.spaceId, of.before)) {
       if (row.seq <= of.since) return;
+      if (row.seq === of.withoutSeq) continue;
       if (row.type === "message.posted" && of.without?.has(row.actor_id)) continue;
       const line = lineOf(round, viewer, row, of.here);
       if (line) yield line;

@@ -3,7 +3,7 @@ import { type NoteMember, orderMembers, roomNote, roomRules } from "../../../src
 import type { Room, RoomMember } from "../../../src/shared/wire/index.ts";
 import { lastTurns, workingRuns } from "../store/runs.ts";
 import { leadOf, type MemberRow } from "../store/spaces.ts";
-import type { SpaceRow } from "../types.ts";
+import type { SpaceRow, StoredSpend } from "../types.ts";
 import { kindFor, type Round, shownName, type Viewer } from "./viewer.ts";
 
 /** People first, then agents, each by name, the removed left out (NOTE-1). */
@@ -46,6 +46,8 @@ export interface RoomFor {
   here: readonly MemberRow[];
   takers: readonly string[];
   truncated: boolean;
+  handedAsLead: boolean;
+  spend: StoredSpend | undefined;
 }
 
 /** The room as a turn is told of it. */
@@ -83,7 +85,8 @@ export function roomFor(round: Round, viewer: Viewer, of: RoomFor): Room {
       working,
       idle: idle.filter((i) => i.participant_id !== taker),
       truncated: of.truncated,
-      handedAsLead: false,
+      handedAsLead: of.handedAsLead,
+      spend: of.spend,
       now: new Date(round.now),
     };
     notes[taker] = roomNote(input);

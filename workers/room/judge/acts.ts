@@ -2,16 +2,42 @@
  * What a person's act and an agent's new work mean for a space (GUARD-1, SPEND-1): every verb that is one
  * calls here, so that no path forgets the guard, the job or what was held.
  */
+import { afterWork } from "../../../src/shared/rules/guard.ts";
 import type { LogRow } from "../types.ts";
 import type { Writer } from "../write.ts";
+import { exchangeOf, keepExchange, pauseOf } from "./exchange.ts";
+import { handHeld } from "./handing.ts";
+import { spentOut } from "./spend.ts";
 
 /** A person acted in a space: posting, deciding an ask, answering, raising the ceiling, agents.resume. */
-export function personActed(_w: Writer, _spaceId: string, _row: LogRow): void {}
+export function personActed(w: Writer, spaceId: string, row: LogRow): void {
+  w.db.run(
+    "INSERT OR REPLACE INTO acts (space_id, seq, at, by) VALUES (?, ?, ?, ?)",
+    spaceId,
+    row.seq,
+    row.at,
+    w.caller.participant.id,
+  );
+  const pause = pauseOf(w.db, spaceId);
+  if (pause && pause.lasting !== 0) return;
+  if (pause) endPause(w, spaceId);
+  if (spentOut(w, spaceId) === undefined) handHeld(w, spaceId);
+}
+
+/** Ends a pause, and says so (GUARD-5). */
+export function endPause(w: Writer, spaceId: string, main?: true): LogRow {
+  w.db.run("DELETE FROM pauses WHERE space_id = ?", spaceId);
+  return w.append("agents.resumed", { spaceId, body: {}, ...(main ? { main } : {}) });
+}
 
 /** An agent made something new: a file new to the space, a question to a person, an approval request. */
 export function madeWork(
-  _w: Writer,
-  _spaceId: string,
-  _row: LogRow,
-  _made: { made: "file" | "question" | "approval"; file?: string },
-): void {}
+  w: Writer,
+  spaceId: string,
+  row: LogRow,
+  made: { made: "file" | "question" | "approval"; file?: string },
+): void {
+  const stored = exchangeOf(w.db, spaceId);
+  const work = { seq: row.seq, at: row.at, by: row.actor_id, ...made };
+  keepExchange(w.db, spaceId, { ...stored, state: afterWork(stored.state, work) });
+}

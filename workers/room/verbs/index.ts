@@ -1,6 +1,7 @@
 /** Which code takes which verb: a new verb is one file and one row here. */
 import type { Verb, VerbType } from "../../../src/shared/wire/index.ts";
 import type { Extras, Writer } from "../write.ts";
+import * as agents from "./agents.ts";
 import * as members from "./members.ts";
 import * as messages from "./messages.ts";
 import * as participants from "./participants.ts";
@@ -37,6 +38,11 @@ const HANDLERS: { [T in VerbType]: Handler<T> } = {
   "run.step": runs.step,
   "run.usage": runs.usage,
   "run.end": runs.end,
+  "run.pause": runs.pause,
+  "run.resume": runs.resume,
+  "run.stop": runs.stop,
+  "agents.pause": agents.pause,
+  "agents.resume": agents.resume,
 };
 
 export function handlerOf<T extends VerbType>(type: T): Handler<T> {

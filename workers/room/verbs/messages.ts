@@ -4,13 +4,16 @@ import { findMentions } from "../../../src/shared/rules/mentions.ts";
 import { byteLength } from "../../../src/shared/rules/text.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
+import { pickedUpMessages } from "../judge/pickups.ts";
+import { afterPost, decidePost } from "../judge/post.ts";
 import { carryFiles, checkFiles, dropFiles } from "../store/files.ts";
 import { factAt } from "../store/log.ts";
 import { eraseWords, indexWords, insertWords, unindexWords, wordsOf } from "../store/messages.ts";
-import { endRun, noteHeard, workingRuns } from "../store/runs.ts";
+import { noteHeard } from "../store/runs.ts";
 import { isIn, type MemberRow, members, stay } from "../store/spaces.ts";
 import type { FileRef, LogRow, PostedBody, SpaceRow, WordsRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
+import { finishRun } from "./finish.ts";
 import { openRunOf } from "./runs.ts";
 import { administers, inSpace } from "./standing.ts";
 
@@ -35,14 +38,7 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
 
   // NO_REPLY says that the agent had nothing to add: the run ends and nobody is told anything (ADDR-6).
   if (run && files.length === 0 && event.text.trim().toUpperCase() === "NO_REPLY") {
-    const ended = w.append("run.ended", {
-      spaceId: space.id,
-      runId: run.id,
-      body: { agent_id: run.agent_id, outcome: "no_reply" },
-      main: true,
-      receipt: { run: { state: "ended" } },
-    });
-    endRun(w.db, run, "no_reply", ended.seq, w.now);
+    finishRun(w, run, "no_reply", true);
     return;
   }
 
@@ -70,16 +66,15 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
   });
 
   const messageId = w.clock.mint("msg");
+  const posting = { space, here, decided, run, said: { messageId, text: event.text, files: checkedFiles } };
+  const decision = decidePost(w, posting);
   const body: PostedBody = {
     message_id: messageId,
     role: own.role,
     ...(w.caller.participant.role === null ? {} : { workspace_role: w.caller.participant.role }),
     ...(event.reply_to === undefined ? {} : { reply_to: event.reply_to }),
     ...(event.session_ref === undefined ? {} : { session_ref: event.session_ref }),
-    addressed_to: decided.addressed_to,
-    why: decided.rule,
-    ...turnsNow(w, space.id),
-    ...sinceOf(w, space.id, here, decided.addressed_to),
+    ...decision.facts,
   };
   const row = w.append("message.posted", {
     spaceId: space.id,
@@ -108,6 +103,7 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
       run?.delivered_seq ?? row.seq,
     );
   noticeUnreachable(w, row, here, decided.unreachable);
+  afterPost(w, posting, row, decision);
 }
 
 function checkText(text: string): void {
@@ -139,38 +135,6 @@ function authorNow(space: SpaceRow, answered: LogRow): string {
   return answered.actor_id === space.harness_id && space.claimed_by !== null
     ? space.claimed_by
     : answered.actor_id;
-}
-
-function turnsNow(w: Writer, spaceId: string): Pick<PostedBody, "turns"> {
-  const turns = workingRuns(w.db, spaceId, w.now).map((run): [string, string] => [run.agent_id, run.id]);
-  return turns.length > 0 ? { turns } : {};
-}
-
-/** Where each addressed harness's own last words here began, or its joining (WIN-2). */
-function sinceOf(
-  w: Writer,
-  spaceId: string,
-  here: readonly MemberRow[],
-  addressedTo: readonly string[],
-): Pick<PostedBody, "since"> {
-  if (addressedTo.length === 0) return {};
-  const harnesses = new Map<string, number>();
-  for (const member of here) {
-    if (member.kind === "person") continue;
-    const harness = member.harness_id ?? member.id;
-    harnesses.set(harness, Math.min(harnesses.get(harness) ?? member.joined_seq, member.joined_seq));
-  }
-  const since: Record<string, number> = {};
-  for (const id of addressedTo) {
-    const harness = here.find((m) => m.id === id)?.harness_id ?? id;
-    const spoke = w.db.one<{ since_seq: number }>(
-      "SELECT since_seq FROM spoke WHERE space_id = ? AND harness_id = ?",
-      spaceId,
-      harness,
-    );
-    since[harness] = spoke?.since_seq ?? harnesses.get(harness) ?? 0;
-  }
-  return { since };
 }
 
 /** An agent that cannot be asked is said to be so, once, in the room (ADDR-5). */
@@ -256,6 +220,7 @@ export function heard(w: Writer, event: Verb<"message.heard">): void {
       });
   }
   noteHeard(w.db, run.id, w.now);
+  pickedUpMessages(w, run.agent_id, event.message_ids);
   w.append("message.heard", {
     spaceId: run.space_id,
     runId: run.id,

@@ -1,13 +1,22 @@
-/** run.start, run.step, run.usage, run.end (TURN-1 to TURN-3). */
+/** run.start, run.step, run.usage, run.end, and what people ask of runs: pause, resume, stop (TURN). */
+
+import { checkIncrease } from "../../../src/shared/rules/spend.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
 import { refuse } from "../../kit/result.ts";
+import { canPause, pauseAgents, setPaused, stopRun } from "../judge/pause.ts";
+import { pickedUpMessages } from "../judge/pickups.ts";
+import { addCost, spentOut } from "../judge/spend.ts";
+import { watchRun } from "../judge/watch.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { participant } from "../store/participants.ts";
-import { endRun, noteHeard, run } from "../store/runs.ts";
+import { noteHeard, run } from "../store/runs.ts";
+import { stay } from "../store/spaces.ts";
 import type { RunRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
-import { inSpace } from "./standing.ts";
+import { cancelAsks } from "./approvals.ts";
+import { finishRun } from "./finish.ts";
+import { inSpace, mustBePerson } from "./standing.ts";
 
 /** `run.usage` still counts this long after the end (SPEND-3). */
 const LATE_USAGE_MS = 86_400_000;
@@ -59,8 +68,18 @@ export function start(w: Writer, event: Verb<"run.start">): Extras | void {
     );
     if (taken && taken.outcome !== "failed" && taken.outcome !== "stopped")
       refuse("conflict", `This agent has a run for ${messageId} already. A message has one run an agent.`);
-    delivered = Math.max(delivered, words.seq);
+    const handed = w.db.one<{ seq: number }>(
+      "SELECT seq FROM handovers WHERE message_id = ? AND agent_id = ?",
+      messageId,
+      agentId,
+    );
+    delivered = Math.max(delivered, handed?.seq ?? words.seq);
   }
+  if (spentOut(w, space.id) !== undefined)
+    refuse(
+      "conflict",
+      "The room is at its spend ceiling: no turn is handed out until a person acts or raises it.",
+    );
   const started = w.append("run.started", {
     spaceId: space.id,
     runId: event.run_id,
@@ -88,6 +107,9 @@ export function start(w: Writer, event: Verb<"run.start">): Extras | void {
       agentId,
       event.run_id,
     );
+  pickedUpMessages(w, agentId, event.message_ids);
+  const made = run(w.db, event.run_id);
+  if (made) watchRun(w, made);
 }
 
 /** The agent must be the caller itself or one that it declared (ENV-5). */
@@ -119,21 +141,24 @@ export function step(w: Writer, event: Verb<"run.step">): void {
   });
 }
 
-/** Dollars as whole micro-dollars: sums must not float (SPEND-1). */
-function micros(usd: number): number {
-  return Math.round(usd * 1_000_000);
-}
-
-/** Takes a run's total so far, which never goes down (SPEND-4). */
+/** Takes a run's total so far, which never goes down; the increase is the job's (SPEND-1, SPEND-4). */
 function takeCost(w: Writer, of: RunRow, costUsd: number | undefined): void {
   if (costUsd === undefined) return;
-  if (micros(costUsd) < (of.cost_micros ?? 0))
+  const checked = checkIncrease(of.cost_micros, costUsd);
+  if (!checked.ok)
     refuse("invalid", "A run's cost is its total so far and never goes down.", {
       details: [
         { path: "cost_usd", message: `is below the ${(of.cost_micros ?? 0) / 1_000_000} reported before` },
       ],
     });
-  w.db.run("UPDATE runs SET cost_micros = ? WHERE id = ?", micros(costUsd), of.id);
+  w.db.run("UPDATE runs SET cost_micros = ? WHERE id = ?", (of.cost_micros ?? 0) + checked.increase, of.id);
+  addCost(w, of.space_id, checked.increase, of.cost_micros === null && of.ended_seq !== null);
+}
+
+/** At the ceiling the room pauses the space's agents, in the transaction of the report (SPEND-3). */
+function checkCeiling(w: Writer, spaceId: string): void {
+  const out = spentOut(w, spaceId);
+  if (out) pauseAgents(w, spaceId, out, out === "day");
 }
 
 export function usage(w: Writer, event: Verb<"run.usage">): void {
@@ -154,19 +179,57 @@ export function usage(w: Writer, event: Verb<"run.usage">): void {
     body: { cost_usd, input_tokens, output_tokens },
     main: true,
   });
+  checkCeiling(w, mine.space_id);
+}
+
+export function pause(w: Writer, event: Verb<"run.pause">): void {
+  const going = othersRun(w, event.run_id);
+  if (!canPause(w, going))
+    refuse("conflict", "This agent's harness cannot pause. Stop the run instead: run.stop.");
+  if (going.paused !== 0 || going.stopping_at !== null)
+    refuse("conflict", "This run is paused or stopping already.");
+  setPaused(w, going, true, true);
+}
+
+export function resume(w: Writer, event: Verb<"run.resume">): void {
+  const going = othersRun(w, event.run_id);
+  if (going.paused === 0) refuse("conflict", "This run is not paused.");
+  setPaused(w, going, false, true);
+  watchRun(w, { ...going, paused: 0, heard_at: w.now });
+}
+
+export function stop(w: Writer, event: Verb<"run.stop">): void {
+  const going = othersRun(w, event.run_id, true);
+  if (going.stopping_at !== null)
+    refuse("conflict", "This run was asked to stop already. It ends within 30 seconds.");
+  stopRun(w, going, true);
+  cancelAsks(w, going.id, `${w.caller.participant.name} stopped the run`);
+}
+
+/** An open run in a space of the acting person; a guest only stops runs on their own message (SPACE-7, TURN-4). */
+function othersRun(w: Writer, runId: string, stopping = false): RunRow {
+  mustBePerson(w);
+  const found = run(w.db, runId);
+  if (!found || !stay(w.db, found.space_id, w.caller.participant.id) || found.ended_seq !== null)
+    refuse("unknown_run", "There is no open run with this id in a space of yours.");
+  if (stay(w.db, found.space_id, w.caller.participant.id)?.role !== "guest") return found;
+  const taken = w.db.all<{ message_id: string }>(
+    "SELECT message_id FROM run_messages WHERE run_id = ?",
+    found.id,
+  );
+  const own = taken.some(({ message_id }) => {
+    const words = wordsOf(w.db, message_id);
+    return words && factAt(w.db, words.seq)?.actor_id === w.caller.participant.id;
+  });
+  if (!stopping || !own) refuse("forbidden", "A guest stops only runs on their own message. Ask a member.");
+  return found;
 }
 
 export function end(w: Writer, event: Verb<"run.end">): void {
   const open = openRunOf(w, event.run_id);
   takeCost(w, open, event.cost_usd);
-  const ended = w.append("run.ended", {
-    spaceId: open.space_id,
-    runId: open.id,
-    body: { agent_id: open.agent_id, outcome: event.outcome, cost_usd: event.cost_usd },
-    main: true,
-    receipt: { run: { state: "ended" } },
-  });
-  endRun(w.db, open, event.outcome, ended.seq, w.now);
+  finishRun(w, open, event.outcome, true);
+  checkCeiling(w, open.space_id);
 }
 
 /** Ends what somebody has going in a space, or everywhere: they left, were removed or withdrawn. */
@@ -177,12 +240,6 @@ export function endRunsOf(w: Writer, agentId: string, spaceId?: string): void {
     spaceId ?? null,
   );
   for (const row of going) {
-    const ended = w.append("run.ended", {
-      spaceId: row.space_id,
-      runId: row.id,
-      actor: { kind: "system", id: "system" },
-      body: { agent_id: agentId, outcome: "stopped" },
-    });
-    endRun(w.db, row, "stopped", ended.seq, w.now);
+    finishRun(w, row, "stopped");
   }
 }

@@ -2,6 +2,9 @@
 import { cleanName, codePoints, firstCodePoints } from "../../../src/shared/rules/text.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
+import { personActed } from "../judge/acts.ts";
+import { pauseAgents } from "../judge/pause.ts";
+import { ceilingOf, spentOut } from "../judge/spend.ts";
 import { agentsOf, isGone, participant } from "../store/participants.ts";
 import { closeStay, members, openStay, space, stay } from "../store/spaces.ts";
 import type { ParticipantRow } from "../types.ts";
@@ -166,12 +169,17 @@ export function set(w: Writer, event: Verb<"space.set">): void {
     refuse("invalid", "The lead is an agent of the space. Add it first.", {
       details: [{ path: "lead", message: "is no agent of this space" }],
     });
-  w.append("space.set", {
+  const row = w.append("space.set", {
     spaceId: of.id,
     body: { ...(lead === undefined ? {} : { lead }), ...(ceiling_usd === undefined ? {} : { ceiling_usd }) },
     main: true,
   });
+  const before = ceilingOf(w.db, w.workspace, of.id);
   if (lead !== undefined) w.db.run("UPDATE spaces SET lead = ? WHERE id = ?", lead, of.id);
   if (ceiling_usd !== undefined)
     w.db.run("UPDATE spaces SET ceiling_usd = ?, ceiling_set = 1 WHERE id = ?", ceiling_usd, of.id);
+  // Raising the ceiling is an act: the room goes on (SPEND-2). Lowering it may stop it.
+  if (ceiling_usd === undefined) return;
+  if (ceiling_usd === null || (before !== null && ceiling_usd > before)) personActed(w, of.id, row);
+  else if (spentOut(w, of.id) === "spend") pauseAgents(w, of.id, "spend", false);
 }

@@ -1,0 +1,183 @@
+/** The guard over agents talking to agents, kept up message by message (GUARD). */
+import {
+  afterAct,
+  afterMessage,
+  afterWork,
+  EMPTY_EXCHANGE,
+  type ExchangeState,
+  isRepeat,
+  judge,
+} from "../../../src/shared/rules/guard.ts";
+import type { Db } from "../../kit/db.ts";
+import { headSeq, linesBefore } from "../store/log.ts";
+import { wordsOf } from "../store/messages.ts";
+import type { FileRef, PostedBody, StoredExchange } from "../types.ts";
+import type { Writer } from "../write.ts";
+
+/** From this count on a delivery says how the talk stands (GUARD-2). */
+const WORTH_SAYING = 8;
+/** How many of a sender's own messages a new one is compared with (GUARD-3). */
+const COMPARED = 50;
+/** How many lines are looked through for them: the guard pauses long before. */
+const MAX_SCANNED = 500;
+
+export interface Act {
+  seq: number;
+  at: number;
+  by: string;
+}
+
+export function lastAct(db: Db, spaceId: string): Act | undefined {
+  return db.one("SELECT seq, at, by FROM acts WHERE space_id = ?", spaceId);
+}
+
+export interface PauseRow {
+  space_id: string;
+  cause: "person" | "spend" | "day" | "guard";
+  lasting: number;
+  told: number;
+}
+
+export function pauseOf(db: Db, spaceId: string): PauseRow | undefined {
+  return db.one("SELECT * FROM pauses WHERE space_id = ?", spaceId);
+}
+
+/** What is stored: the state, and the last act that it knows of. */
+interface Stored {
+  state: ExchangeState;
+  act: number;
+}
+
+/** The exchange of a space as it stands now: a person's post is applied when it is next looked at. */
+export function exchangeOf(db: Db, spaceId: string): Stored {
+  const row = db.one<{ state: string }>("SELECT state FROM exchanges WHERE space_id = ?", spaceId);
+  const stored: Stored = row ? (JSON.parse(row.state) as Stored) : { state: EMPTY_EXCHANGE, act: 0 };
+  const act = lastAct(db, spaceId);
+  if (!act || act.seq <= stored.act) return stored;
+  return { state: afterAct(stored.state, act), act: act.seq };
+}
+
+export function keepExchange(db: Db, spaceId: string, stored: Stored): void {
+  db.run("INSERT OR REPLACE INTO exchanges (space_id, state) VALUES (?, ?)", spaceId, JSON.stringify(stored));
+}
+
+export interface Said {
+  messageId: string;
+  text: string;
+  files: readonly FileRef[];
+}
+
+export interface Judged {
+  held: boolean;
+  /** The guard's own pause is due once this message is in (GUARD-7). */
+  pause: boolean;
+  exchange?: StoredExchange;
+}
+
+/**
+ * Counts an agent's message and says whether it goes through (GUARD-1 to GUARD-4). `toAgents` false: it is
+ * for no agent, and only a new file in it matters.
+ */
+export function judgeAgentMessage(w: Writer, spaceId: string, said: Said, toAgents: boolean): Judged {
+  const { db } = w;
+  const fresh = newFile(db, spaceId, said.files);
+  if (!toAgents && fresh === undefined) return { held: false, pause: false };
+  const stored = exchangeOf(db, spaceId);
+  const seq = headSeq(db) + 1;
+  const by = w.actor.id;
+  let state = stored.state;
+  if (fresh !== undefined) {
+    // The message that is the work counts 0, but what only a person resets goes on counting (GUARD-7).
+    const total = state.total + (toAgents ? 1 : 0);
+    state = { ...afterWork(state, { seq, at: w.now, by, made: "file", file: fresh }), total };
+  } else {
+    const repeat = repeatOf(w, spaceId, said, state.since.seq);
+    state = afterMessage(state, {
+      message_id: said.messageId,
+      seq,
+      at: w.now,
+      by,
+      ...(repeat ? { repeat } : {}),
+    });
+  }
+  keepExchange(db, spaceId, { ...stored, state });
+  if (!toAgents) return { held: false, pause: false };
+  const paused = pauseOf(db, spaceId) !== undefined;
+  const verdict = judge(state, w.workspace.settings.guard, paused);
+  return {
+    held: verdict.held,
+    pause: verdict.pause && !paused,
+    ...(state.count >= WORTH_SAYING ? { exchange: factsOf(w, state, verdict, paused) } : {}),
+  };
+}
+
+function factsOf(
+  w: Writer,
+  state: ExchangeState,
+  verdict: ReturnType<typeof judge>,
+  paused: boolean,
+): StoredExchange {
+  const { since } = state;
+  return {
+    count: state.count,
+    since: {
+      kind: since.kind,
+      seq: since.seq,
+      ...(since.at === undefined ? {} : { at: new Date(since.at).toISOString() }),
+      ...(since.by === undefined ? {} : { by: since.by }),
+      ...(since.made === undefined ? {} : { made: since.made }),
+      ...(since.file === undefined ? {} : { file: since.file }),
+    },
+    minutes: Math.max(0, Math.floor((w.now - (since.at ?? w.workspace.created_at)) / 60_000)),
+    ...(state.person === undefined ? {} : { person: state.person }),
+    repeats: state.repeats,
+    circling: verdict.circling,
+    stage: verdict.stage,
+    ...(verdict.allowance === undefined ? {} : { allowance: verdict.allowance }),
+    paused,
+  };
+}
+
+/** The name of a file whose bytes are new to the space (GUARD-1). */
+function newFile(db: Db, spaceId: string, files: readonly FileRef[]): string | undefined {
+  return files.map((file) => fileState(db, spaceId, file)).find((f) => f && !f.known)?.name;
+}
+
+function fileState(db: Db, spaceId: string, file: FileRef): { name: string; known: boolean } | undefined {
+  const row = db.one<{ filename: string; sha256: string }>(
+    "SELECT filename, sha256 FROM attachments WHERE id = ?",
+    file.attachment_id,
+  );
+  if (!row) return undefined;
+  const known = db.one(
+    `SELECT 1 FROM attachments a JOIN attachment_uses u ON u.attachment_id = a.id
+     WHERE a.sha256 = ? AND u.space_id = ? LIMIT 1`,
+    row.sha256,
+    spaceId,
+  );
+  return { name: row.filename, known: known !== undefined };
+}
+
+/** Whether a message says again what was there (GUARD-3). */
+function repeatOf(w: Writer, spaceId: string, said: Said, sinceSeq: number) {
+  const again = said.files.map((file) => fileState(w.db, spaceId, file)).find((f) => f?.known);
+  if (again) return { kind: "file" as const, file: again.name };
+  return isRepeat(said.text, ownTexts(w, spaceId, sinceSeq)) ? { kind: "words" as const } : undefined;
+}
+
+/** The sender's own last texts since the reset, newest first, read only as far as they are compared. */
+function* ownTexts(w: Writer, spaceId: string, sinceSeq: number): Generator<string> {
+  let scanned = 0;
+  let yielded = 0;
+  for (const row of linesBefore(w.db, spaceId, headSeq(w.db) + 1, sinceSeq)) {
+    scanned += 1;
+    if (row.type === "message.posted" && row.actor_id === w.actor.id) {
+      const text = wordsOf(w.db, (JSON.parse(row.body) as PostedBody).message_id)?.text;
+      if (text) {
+        yielded += 1;
+        yield text;
+      }
+    }
+    if (scanned >= MAX_SCANNED || yielded >= COMPARED) return;
+  }
+}

@@ -1,0 +1,93 @@
+/** Pausing a space's agents: by a person, at a ceiling, or by the guard (GUARD-5, GUARD-7, SPEND-2). */
+
+import { participant } from "../store/participants.ts";
+import { openRuns } from "../store/runs.ts";
+import type { RunRow } from "../types.ts";
+import type { Extras, Writer } from "../write.ts";
+import { type PauseRow, pauseOf } from "./exchange.ts";
+
+const SYSTEM = { kind: "system", id: "system" } as const;
+
+const WORDS: Record<Exclude<PauseRow["cause"], "person">, string> = {
+  spend:
+    "This job has reached its ceiling, so the agents here are paused. Raise the ceiling or say something to go on.",
+  day: "The workspace has reached its ceiling for today, so no agent is handed a turn. An owner or admin can raise it.",
+  guard:
+    "The agents here have talked to each other for long without a person, so they are paused. Say something to go on.",
+};
+
+/** Pauses a space's agents; one that is paused becomes lasting if this is. */
+export function pauseAgents(
+  w: Writer,
+  spaceId: string,
+  cause: PauseRow["cause"],
+  lasting: boolean,
+  main?: true,
+): Extras | void {
+  const before = pauseOf(w.db, spaceId);
+  if (before && (before.lasting !== 0 || !lasting)) return;
+  w.append("agents.paused", {
+    spaceId,
+    body: { cause, lasting },
+    ...(main ? { main } : { actor: SYSTEM }),
+  });
+  w.db.run(
+    "INSERT OR REPLACE INTO pauses (space_id, cause, lasting, told) VALUES (?, ?, ?, ?)",
+    spaceId,
+    cause,
+    lasting ? 1 : 0,
+    0,
+  );
+  if (cause === "person") return;
+  w.append("notice.posted", {
+    spaceId,
+    actor: SYSTEM,
+    body: { code: cause === "guard" ? "agents_paused" : "spend_ceiling", text: WORDS[cause], about: [] },
+  });
+  if (cause !== "guard") for (const run of openRuns(w.db, spaceId)) haltRun(w, run);
+}
+
+/** At a ceiling a running turn is paused where its harness can, else stopped (SPEND-3). */
+function haltRun(w: Writer, run: RunRow): void {
+  if (run.paused !== 0 || run.stopping_at !== null) return;
+  if (canPause(w, run)) setPaused(w, run, true);
+  else stopRun(w, run);
+}
+
+/** Whether a run's harness has said that it can pause (TURN-4). */
+export function canPause(w: Writer, run: RunRow): boolean {
+  const can = participant(w.db, run.harness_id)?.can;
+  return can !== undefined && can !== null && (JSON.parse(can) as string[]).includes("pause");
+}
+
+export function setPaused(w: Writer, run: RunRow, paused: boolean, main?: true): void {
+  w.append(paused ? "run.paused" : "run.resumed", {
+    spaceId: run.space_id,
+    runId: run.id,
+    body: { agent_id: run.agent_id },
+    ...(main ? { main } : { actor: SYSTEM }),
+  });
+  w.db.run("UPDATE runs SET paused = ?, heard_at = ? WHERE id = ?", paused ? 1 : 0, w.now, run.id);
+}
+
+/** How long a stopped run has to end by itself (TURN-4). */
+export const STOP_MS = 30_000;
+
+/** Asks a run to stop: its posts are for nobody from now on, and it ends within half a minute (TURN-4). */
+export function stopRun(w: Writer, run: RunRow, main?: true): void {
+  w.append("run.stopped", {
+    spaceId: run.space_id,
+    runId: run.id,
+    body: { agent_id: run.agent_id },
+    ...(main ? { main } : { actor: SYSTEM }),
+  });
+  w.db.run("UPDATE runs SET stopping_at = ? WHERE id = ?", w.now, run.id);
+  w.afterwards({ kind: "alarm", name: "runs", at: w.now + STOP_MS });
+  const agent = participant(w.db, run.agent_id)?.name ?? "An agent";
+  const by = main ? w.caller.participant.name : "The room, at its ceiling,";
+  w.append("notice.posted", {
+    spaceId: run.space_id,
+    actor: SYSTEM,
+    body: { code: "run_stopped", text: `${by} stopped ${agent}.`, about: [run.agent_id, run.id] },
+  });
+}

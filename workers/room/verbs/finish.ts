@@ -1,0 +1,25 @@
+/** The end of a run, by whatever path: the fact, the job, what waited for it (TURN-1, SPEND-3, APR-9). */
+import type { Outcome } from "../../../src/shared/wire/index.ts";
+import { startPickupClock } from "../judge/pickups.ts";
+import { addUncounted } from "../judge/spend.ts";
+import { endRun, run as runRow } from "../store/runs.ts";
+import type { RunRow } from "../types.ts";
+import type { Writer } from "../write.ts";
+import { cancelAsks } from "./approvals.ts";
+
+const SYSTEM = { kind: "system", id: "system" } as const;
+
+/** Ends a run; `by` main when a frame of its harness says so, else the room does it. */
+export function finishRun(w: Writer, run: RunRow, outcome: Outcome, main?: true): void {
+  cancelAsks(w, run.id, `the run ended: ${outcome}`);
+  const cost = runRow(w.db, run.id)?.cost_micros ?? null;
+  const ended = w.append("run.ended", {
+    spaceId: run.space_id,
+    runId: run.id,
+    body: { agent_id: run.agent_id, outcome, ...(cost === null ? {} : { cost_usd: cost / 1_000_000 }) },
+    ...(main ? { main, receipt: { run: { state: "ended" as const } } } : { actor: SYSTEM }),
+  });
+  endRun(w.db, run, outcome, ended.seq, w.now);
+  if (cost === null) addUncounted(w, run.space_id);
+  startPickupClock(w, run.agent_id, run.space_id);
+}
