@@ -32,7 +32,7 @@ import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/ind
 import { ROOM_MIGRATIONS } from "./schema.ts";
 import { workspaceOf } from "./store/participants.ts";
 import type { Caller, Credential } from "./types.ts";
-import { type Ledger, type Written, write } from "./write.ts";
+import { type Ledger, type Writer, type Written, write, writeAsRoom } from "./write.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
 const MAX_WAIT_MS = 25_000;

@@ -6,12 +6,13 @@ import { faultOf, Refused, refuse } from "../../kit/result.ts";
 import { isExpired, mustSpeak, type TokenRow } from "../access/authenticate.ts";
 import { sharesSpace } from "../deliver/frames.ts";
 import type { Round } from "../deliver/viewer.ts";
+import { harnessWent } from "../judge/watch.ts";
 import { FRAME_BYTES, idOf, isRecord, MAX_BATCH, parseJson, parseSignal, typeOf } from "../parse.ts";
 import { openTyping, takeAck, takeRead } from "../signals.ts";
 import { isGone, participant } from "../store/participants.ts";
 import { staysIn } from "../store/spaces.ts";
 import type { Caller } from "../types.ts";
-import { type Effect, type Ledger, type Written, write } from "../write.ts";
+import { type Effect, type Ledger, type Written, write, writeAsRoom } from "../write.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { greet, parseHello } from "./hello.ts";
 
