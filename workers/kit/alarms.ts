@@ -19,6 +19,8 @@ export interface Alarms {
 
 export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
   let armed: number | undefined;
+  /** While alarms are fired: the time up to which rows count as spent. */
+  let fired = Number.NEGATIVE_INFINITY;
   const rearm = () => {
     const next = db.one<{ due_at: number | null }>("SELECT min(due_at) AS due_at FROM alarms")?.due_at;
     if (next === null || next === undefined) return;
@@ -30,7 +32,8 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
     rearm,
     by(name, dueAt) {
       const row = db.one<{ due_at: number }>("SELECT due_at FROM alarms WHERE name = ?", name);
-      if (row && row.due_at <= dueAt) return;
+      // What is being fired is spent: its work may set the name anew, for later.
+      if (row && row.due_at <= dueAt && row.due_at > fired) return;
       db.run("INSERT OR REPLACE INTO alarms (name, due_at) VALUES (?, ?)", name, dueAt);
       rearm();
     },
@@ -39,6 +42,7 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
     },
     async fire(now, work) {
       armed = undefined;
+      fired = now;
       let failure: Error | undefined;
       for (const { name, due_at } of db.all<{ name: string; due_at: number }>(
         "SELECT name, due_at FROM alarms WHERE due_at <= ? ORDER BY due_at",
@@ -46,12 +50,12 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
       )) {
         try {
           await work(name);
-          // The work may have set its own name anew, for later.
           db.run("DELETE FROM alarms WHERE name = ? AND due_at = ?", name, due_at);
         } catch (error) {
           failure ??= error instanceof Error ? error : new Error(String(error));
         }
       }
+      fired = Number.NEGATIVE_INFINITY;
       rearm();
       if (failure) throw failure;
     },

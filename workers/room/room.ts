@@ -10,6 +10,7 @@ import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
+import type { SignedUrl } from "../kit/sign.ts";
 import { authenticate, mustSpeak, unauthenticated } from "./access/authenticate.ts";
 import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
 import {
@@ -29,6 +30,7 @@ import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/ind
 import { ROOM_MIGRATIONS } from "./schema.ts";
 import { workspaceOf } from "./store/participants.ts";
 import type { Caller, Credential } from "./types.ts";
+import * as uploads from "./uploads.ts";
 import { type Ledger, type Written, write } from "./write.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
@@ -165,6 +167,53 @@ export class Room extends DurableObject<Env> {
 
   // ---- attachments ---------------------------------------------------------------------------------
 
+  /** Before the first byte of an upload is taken (ATT-1). */
+  uploadBegin(credential: Credential, asked: uploads.UploadAsked): Result<uploads.UploadTicket> {
+    return this.#settle(() => {
+      this.#speaker(credential);
+      const { ticket, written } = uploads.beginUpload(this.#ledger(), asked);
+      this.#settled(written);
+      return ticket;
+    });
+  }
+
+  /** Before the first part of an upload in parts. */
+  uploadInParts(credential: Credential, key: string, uploadId: string): Result<null> {
+    return this.#settle(() => {
+      this.#speaker(credential);
+      return uploads.noteParts(this.#db, key, uploadId);
+    });
+  }
+
+  uploadFinish(credential: Credential, file: uploads.StoredFile): Result<uploads.Uploaded> {
+    return this.#settle(() => {
+      const { answer, written } = uploads.finishUpload(this.#ledger(), this.#speaker(credential), file);
+      this.#settled(written);
+      return answer;
+    });
+  }
+
+  /** A file's transcript, from the gateway alone (ATT-7). */
+  transcribed(attachmentId: string, transcript: string): Result<null> {
+    return this.#settle(() => {
+      this.#settled(uploads.takeTranscript(this.#ledger(), attachmentId, transcript));
+      return null;
+    });
+  }
+
+  file(credential: Credential, asked: uploads.FileAsked): Result<uploads.Served> {
+    return this.#settle(() => uploads.fileFor(this.#round(), this.#caller(credential), asked));
+  }
+
+  fileUrl(credential: Credential, attachmentId: string): Result<SignedUrl> {
+    return this.#settle(() => uploads.freshUrl(this.#round(), this.#caller(credential), attachmentId));
+  }
+
+  #sweepBucket(): Promise<void> {
+    const { clock } = this.#ledger();
+    return uploads.sweepBucket({ db: this.#db, clock, bucket: this.env.FILES, alarms: this.#alarms });
+  }
+
   // ---- sockets -------------------------------------------------------------------------------------
 
   /** The upgrade, authenticated before it is accepted (CONN-1). The gateway has written these headers. */
@@ -211,6 +260,7 @@ export class Room extends DurableObject<Env> {
     if (!isMade(this.#db)) return;
     await this.#alarms.fire(Date.now(), async (name) => {
       if (name === "sockets") this.#closeOverdue();
+      if (name === "bucket") await this.#sweepBucket();
     });
   }
 

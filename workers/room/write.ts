@@ -45,6 +45,9 @@ export interface Writer {
   afterwards(effect: Effect): void;
 }
 
+/** A writer for what nobody asked for, such as a transcript that came. */
+export type SystemWriter = Omit<Writer, "caller">;
+
 /** What a write asks of the shell after its transaction. */
 export type Effect =
   | { kind: "close"; participantId: string; code: 4403; reason: string }
@@ -111,8 +114,8 @@ function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written):
 
   const actor = actorOf(db, caller, frame, event);
   const mark = { id: event.id, sender, key: event.idempotency_key, hash };
-  const opened = openWriter(ledger, { caller, actor, workspace, now, mark }, out);
-  const unlogged = handlerOf(event.type)(opened.writer, event);
+  const opened = openWriter(ledger, { actor, workspace, now, mark }, out);
+  const unlogged = handlerOf(event.type)({ ...opened.writer, caller }, event);
   const { main } = opened;
   out.receipts.push(
     main.row
@@ -122,7 +125,6 @@ function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written):
 }
 
 interface Opening {
-  caller: Caller;
   actor: Actor;
   workspace: Workspace;
   now: number;
@@ -134,12 +136,11 @@ interface Opening {
 function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
   const main: { row?: LogRow; receipt: Extras } = { receipt: {} };
   let head = headSeq(db);
-  const writer: Writer = {
+  const writer: SystemWriter = {
     db,
     clock,
     now: of.now,
     workspace: of.workspace,
-    caller: of.caller,
     actor: of.actor,
     afterwards: (effect) => void out.effects.push(effect),
     append(type, decided) {
@@ -170,15 +171,19 @@ function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
 
 /** What a caller causes without a verb of its own, such as a hello that declares agents: no key, no receipt. */
 export function writeAside(ledger: Ledger, caller: Caller, work: (w: Writer) => void): Written {
-  const out: Written = { receipts: [], rows: [], effects: [] };
   const { kind, id } = caller.participant;
+  return unasked(ledger, { kind, id }, (w) => work({ ...w, caller }));
+}
+
+/** What nobody asked for, by the room itself. */
+export function writeAsSystem(ledger: Ledger, work: (w: SystemWriter) => void): Written {
+  return unasked(ledger, { kind: "system", id: "system" }, work);
+}
+
+function unasked(ledger: Ledger, actor: Actor, work: (w: SystemWriter) => void): Written {
+  const out: Written = { receipts: [], rows: [], effects: [] };
   ledger.storage.transactionSync(() => {
-    const opening = {
-      caller,
-      actor: { kind, id },
-      workspace: workspaceOf(ledger.db),
-      now: ledger.clock.now(),
-    };
+    const opening = { actor, workspace: workspaceOf(ledger.db), now: ledger.clock.now() };
     work(openWriter(ledger, opening, out).writer);
   });
   return out;
