@@ -102,7 +102,7 @@ export class Room extends DurableObject<Env> {
       this.#sockets.signal(this.#speaker(credential), frame);
       this.#connections.flush();
       return null;
-    });
+    }, frame);
   }
 
   hello(credential: Credential, frame: unknown): Result<Welcome> {
@@ -110,7 +110,7 @@ export class Room extends DurableObject<Env> {
       const { welcome, written } = greet(this.#ledger(), this.#speaker(credential), parseHello(frame));
       this.#settled(written);
       return welcome;
-    });
+    }, frame);
   }
 
   read<N extends ReadName>(credential: Credential, name: N, args: ReadArgs<N>): Result<ReadAnswer<N>> {
@@ -413,11 +413,12 @@ export class Room extends DurableObject<Env> {
     );
   }
 
-  #settle<T>(work: () => T): Result<T> {
+  /** Answers with what the work made, or with its refusal, which names the frame that it was about (ERR-1). */
+  #settle<T>(work: () => T, frame?: unknown): Result<T> {
     try {
       return { ok: true, value: work() };
     } catch (error) {
-      return faultOf(error, (e) => this.#fault(e));
+      return { ...faultOf(error, (e) => this.#fault(e)), of: idOf(frame) };
     }
   }
 

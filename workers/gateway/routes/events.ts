@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import * as z from "zod";
 import { refuse } from "../../kit/result.ts";
-import { isRecord, MAX_BATCH, typeOf } from "../../room/parse.ts";
+import { isSignal, MAX_BATCH } from "../../room/parse.ts";
 import { subprotocols } from "../auth.ts";
 import { credentialOf, type GatewayEnv, jsonBody, must } from "../context.ts";
 import { pageQuery, queryOf, whole } from "../query.ts";
@@ -17,7 +17,7 @@ events.post("/events", async (c) => {
     refuse("invalid", `Send one event or an array of 1 to ${MAX_BATCH}.`);
   // An ack, a read mark or typing is answered by no receipt, here as on the socket (CONN-4).
   const [only] = frames;
-  if (frames.length === 1 && isRecord(only) && "signal" in typeOf(only)) {
+  if (frames.length === 1 && isSignal(only)) {
     must(await c.get("room").signal(credential, only));
     return c.json({ receipts: [] });
   }
