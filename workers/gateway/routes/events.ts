@@ -1,11 +1,11 @@
 /** Events in and out over HTTP, and the socket's upgrade (HTTP-1, HTTP-3, CONN-1). */
 import { Hono } from "hono";
-import * as z from "zod";
+import { eventsQuery } from "../../../src/shared/wire/query.ts";
 import { refuse } from "../../kit/result.ts";
 import { isSignal, MAX_BATCH } from "../../room/parse.ts";
 import { subprotocols } from "../auth.ts";
 import { credentialOf, type GatewayEnv, jsonBody, must } from "../context.ts";
-import { pageQuery, queryOf, whole } from "../query.ts";
+import { queryOf } from "../query.ts";
 
 export const events = new Hono<GatewayEnv>();
 
@@ -22,13 +22,6 @@ events.post("/events", async (c) => {
     return c.json({ receipts: [] });
   }
   return c.json({ receipts: must(await c.get("room").write(credential, frames)) });
-});
-
-const eventsQuery = z.object({
-  after: whole.optional(),
-  space_id: z.string().optional(),
-  limit: pageQuery.shape.limit,
-  wait: z.coerce.number().min(0).max(25).default(0),
 });
 
 events.get("/events", async (c) => {
