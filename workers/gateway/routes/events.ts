@@ -1,5 +1,6 @@
 /** Events in and out over HTTP, and the socket's upgrade (HTTP-1, HTTP-3, CONN-1). */
 import { Hono } from "hono";
+import { errorFrame } from "../../../src/shared/wire/errors.ts";
 import { eventsQuery } from "../../../src/shared/wire/query.ts";
 import { refuse } from "../../kit/result.ts";
 import { isSignal, MAX_BATCH } from "../../room/parse.ts";
@@ -48,5 +49,9 @@ events.get("/connect", async (c) => {
     "bullpen-origin": credential.origin,
     ...(subprotocols(c).includes("bullpen.v1") ? { "bullpen-subprotocol": "bullpen.v1" } : {}),
   });
-  return c.get("room").fetch("https://room/connect", { headers });
+  const answer = await c.get("room").fetch("https://room/connect", { headers });
+  if (answer.status === 101) return answer;
+  // A refusal goes the way of all others: it is counted, and has their headers (AUTH-7, HTTP-5).
+  const { code, message } = errorFrame.parse(await answer.json());
+  refuse(code, message);
 });
