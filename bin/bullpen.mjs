@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // Starts the command-line tool: from source in a checkout, from dist/ in a published package. Plain
 // JavaScript, because the Node that runs it may be too old for either; then the pinned one takes over.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
+import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -16,7 +17,7 @@ const newEnough = major > 22 || (major === 22 && minor >= 12);
 const readsSource = main === built || Boolean(process.features.typescript);
 
 if (newEnough && readsSource) await import(main.href);
-else process.exitCode = runWithPinnedNode();
+else process.exitCode = await runWithPinnedNode();
 
 function runWithPinnedNode() {
   let node;
@@ -27,9 +28,11 @@ function runWithPinnedNode() {
     console.error(`bullpen needs Node 22.12 or newer; this is ${process.version}.`);
     return 1;
   }
-  const child = spawnSync(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
-    stdio: "inherit",
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: "inherit" });
+  // A supervisor signals only us, a terminal the child too: it must not mind a signal that comes twice.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
   });
-  if (child.error) throw child.error;
-  return child.status ?? 1;
 }

@@ -19,7 +19,7 @@ it("runs the source in a checkout", () => {
 it("hands over to the pinned Node when this one cannot read TypeScript, and passes its status on", () => {
   const old = "--no-experimental-strip-types";
   expect(run([old, launcher, "--version"])).toMatchObject({ stdout: `${manifest.version}\n`, status: 0 });
-  expect(run([old, launcher, "--no-such-option"]).status).toBe(1);
+  expect(run([old, launcher, "--no-such-option"]).status).toBe(2);
 });
 
 it("runs dist/ where there is no source, as in a published package", () => {

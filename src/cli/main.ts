@@ -1,8 +1,20 @@
-import { Command } from "commander";
-import manifest from "../../package.json" with { type: "json" };
+import { explain } from "./failures.ts";
+import { buildProgram, commanderExit } from "./program.ts";
 
-const program = new Command("bullpen")
-  .description("Rooms where people and their AI agents work together.")
-  .version(manifest.version);
+// Whoever read our output has gone, as in `bullpen tail | head -1`: there is nothing left to do, and no fault.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
 
-await program.parseAsync();
+try {
+  await buildProgram().parseAsync();
+} catch (thrown) {
+  // What commander refuses it has explained already.
+  const code = commanderExit(thrown);
+  if (code === undefined) {
+    const { exitCode, lines } = explain(thrown);
+    process.stderr.write(`bullpen: ${lines.join("\n")}\n`);
+    process.exitCode = exitCode;
+  } else process.exitCode = code;
+}

@@ -18,7 +18,10 @@ export function sha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Puts the caller's credential, workspace and room into the context, where a token is given. */
+/** What needs no token of a workspace: the way in, and the deployment's own route (AUTH-5, AUTH-6). */
+const OPEN = new Set(["/v1/workspaces", "/v1/invites/redeem", "/v1/sign-in-links/redeem"]);
+
+/** Puts the caller's credential, workspace and room into the context; without one only what is open is reached. */
 export const readCredential = createMiddleware<GatewayEnv>(async (c, next) => {
   const found = tokenOf(c);
   c.set("byCookie", found?.cookie ?? false);
@@ -33,13 +36,13 @@ export const readCredential = createMiddleware<GatewayEnv>(async (c, next) => {
       c.set("credential", credential);
       c.set("workspaceId", parts.workspaceId);
       c.set("room", roomOf(c.env, parts.workspaceId));
-    } else if (!c.req.path.startsWith("/v1/workspaces")) {
+    } else if (!OPEN.has(c.req.path)) {
       refuse(
         "unauthenticated",
         "This is no token of Bullpen. It starts with bp_ and is shown once, when it is made.",
       );
     }
-  }
+  } else if (!OPEN.has(c.req.path)) refuse("unauthenticated", "Send a token: Authorization: Bearer bp_….");
   await next();
 });
 

@@ -12,18 +12,19 @@ export interface Clock {
 /**
  * @param last the newest time that the log holds: the clock starts after it, so that ids made before a
  *   restart in the same millisecond stay smaller.
+ * @param wall milliseconds as the world has them
  */
-export function openClock(last: number): Clock {
+export function openClock(last: number, wall: () => number): Clock {
   let latest = last;
   const next = monotonicFactory(() => crypto.getRandomValues(new Uint8Array(1))[0]! / 256);
   let seed = last + 1;
   return {
     now() {
-      latest = Math.max(latest, Date.now());
+      latest = Math.max(latest, wall());
       return latest;
     },
     mint(prefix) {
-      seed = Math.max(seed, Date.now());
+      seed = Math.max(seed, wall());
       return `${prefix}_${next(seed)}`;
     },
   };

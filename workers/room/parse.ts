@@ -39,6 +39,11 @@ export function idOf(frame: unknown): string | undefined {
   return isRecord(frame) && typeof frame.id === "string" && frame.id.length <= 200 ? frame.id : undefined;
 }
 
+/** Whether a frame is one that nothing keeps: ack, read, typing. */
+export function isSignal(frame: unknown): boolean {
+  return isRecord(frame) && typeof frame.type === "string" && Object.hasOwn(SIGNALS, frame.type);
+}
+
 /** Sorts a frame by its type, or says what is wrong with the type. */
 export function typeOf(frame: unknown): { verb: VerbType } | { signal: SignalType } {
   if (!isRecord(frame)) refuse("malformed", "A frame is one JSON object with a type.");
@@ -56,6 +61,15 @@ export function typeOf(frame: unknown): { verb: VerbType } | { signal: SignalTyp
   );
 }
 
+/** What happens in a run names it: where none is named the answer says so before anything else (ENV-7). */
+const OF_A_RUN: ReadonlySet<string> = new Set([
+  "approval.request",
+  "message.heard",
+  "run.step",
+  "run.usage",
+  "run.end",
+]);
+
 interface Stamp {
   workspaceId: string;
   ts: string;
@@ -66,6 +80,8 @@ interface Stamp {
  * sender's value is replaced and never refused (ENV-2).
  */
 export function parseVerb<T extends VerbType>(type: T, frame: Json, stamp: Stamp): Verb<T> {
+  if (OF_A_RUN.has(type) && (frame.run_id === undefined || frame.run_id === null))
+    refuse("run_required", `${type} needs a run_id. Start a run first: run.start.`);
   const stamped = {
     v: 1,
     ...frame,

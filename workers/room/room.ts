@@ -10,6 +10,7 @@ import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
+import type { SignedUrl } from "../kit/sign.ts";
 import { authenticate, mustSpeak, unauthenticated } from "./access/authenticate.ts";
 import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
 import {
@@ -32,12 +33,15 @@ import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/ind
 import { ROOM_MIGRATIONS } from "./schema.ts";
 import { workspaceOf } from "./store/participants.ts";
 import type { Caller, Credential } from "./types.ts";
+import * as uploads from "./uploads.ts";
 import { type Ledger, type Writer, type Written, write, writeAsRoom } from "./write.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
 const MAX_WAIT_MS = 25_000;
 
 export class Room extends DurableObject<Env> {
+  /** Milliseconds as the world has them: tests put a clock of their own here. */
+  wall: () => number = Date.now;
   readonly #db: Db;
   readonly #alarms;
   readonly #connections;
@@ -58,6 +62,7 @@ export class Room extends DurableObject<Env> {
       connections: this.#connections,
       ledger: () => this.#ledger(),
       round: () => this.#round(),
+      wall: () => this.wall(),
       settled: (written) => this.#settled(written),
       fault: (error) => this.#fault(error),
     });
@@ -103,7 +108,7 @@ export class Room extends DurableObject<Env> {
       this.#sockets.signal(this.#speaker(credential), frame);
       this.#connections.flush();
       return null;
-    });
+    }, frame);
   }
 
   hello(credential: Credential, frame: unknown): Result<Welcome> {
@@ -111,7 +116,7 @@ export class Room extends DurableObject<Env> {
       const { welcome, written } = greet(this.#ledger(), this.#speaker(credential), parseHello(frame));
       this.#settled(written);
       return welcome;
-    });
+    }, frame);
   }
 
   read<N extends ReadName>(credential: Credential, name: N, args: ReadArgs<N>): Result<ReadAnswer<N>> {
@@ -124,14 +129,14 @@ export class Room extends DurableObject<Env> {
     args: ReadArgs<"events">,
     waitMs: number,
   ): Promise<Result<ReadAnswer<"events">>> {
-    const until = Date.now() + Math.min(waitMs, MAX_WAIT_MS);
+    const until = this.wall() + Math.min(waitMs, MAX_WAIT_MS);
     let after = args.after;
     for (;;) {
       // Who is asking is looked at again after each wait: the token may have been revoked meanwhile.
       const found = this.read(credential, "events", { ...args, after });
       if (!found.ok || found.value.events.length > 0) return found;
       after = found.value.next_after;
-      const left = until - Date.now();
+      const left = until - this.wall();
       if (after < found.value.head_seq) continue;
       if (left <= 0) return found;
       await this.#nextFact(left);
@@ -167,6 +172,53 @@ export class Room extends DurableObject<Env> {
   }
 
   // ---- attachments ---------------------------------------------------------------------------------
+
+  /** Before the first byte of an upload is taken (ATT-1). */
+  uploadBegin(credential: Credential, asked: uploads.UploadAsked): Result<uploads.UploadTicket> {
+    return this.#settle(() => {
+      this.#speaker(credential);
+      const { ticket, written } = uploads.beginUpload(this.#ledger(), asked);
+      this.#settled(written);
+      return ticket;
+    });
+  }
+
+  /** Before the first part of an upload in parts. */
+  uploadInParts(credential: Credential, key: string, uploadId: string): Result<null> {
+    return this.#settle(() => {
+      this.#speaker(credential);
+      return uploads.noteParts(this.#db, key, uploadId);
+    });
+  }
+
+  uploadFinish(credential: Credential, file: uploads.StoredFile): Result<uploads.Uploaded> {
+    return this.#settle(() => {
+      const { answer, written } = uploads.finishUpload(this.#ledger(), this.#speaker(credential), file);
+      this.#settled(written);
+      return answer;
+    });
+  }
+
+  /** A file's transcript, from the gateway alone (ATT-7). */
+  transcribed(attachmentId: string, transcript: string): Result<null> {
+    return this.#settle(() => {
+      this.#settled(uploads.takeTranscript(this.#ledger(), attachmentId, transcript));
+      return null;
+    });
+  }
+
+  file(credential: Credential, asked: uploads.FileAsked): Result<uploads.Served> {
+    return this.#settle(() => uploads.fileFor(this.#round(), this.#caller(credential), asked));
+  }
+
+  fileUrl(credential: Credential, attachmentId: string): Result<SignedUrl> {
+    return this.#settle(() => uploads.freshUrl(this.#round(), this.#caller(credential), attachmentId));
+  }
+
+  #sweepBucket(): Promise<void> {
+    const { clock } = this.#ledger();
+    return uploads.sweepBucket({ db: this.#db, clock, bucket: this.env.FILES, alarms: this.#alarms });
+  }
 
   // ---- sockets -------------------------------------------------------------------------------------
 
@@ -212,8 +264,9 @@ export class Room extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     if (!isMade(this.#db)) return;
-    await this.#alarms.fire(Date.now(), async (name) => {
+    await this.#alarms.fire(this.wall(), async (name) => {
       if (name === "sockets") return this.#closeOverdue();
+      if (name === "bucket") return this.#sweepBucket();
       const work = this.#timed[name];
       if (work) this.#settled(writeAsRoom(this.#ledger(), work));
     });
@@ -228,7 +281,7 @@ export class Room extends DurableObject<Env> {
 
   /** Closes who was too slow to say hello or to read (CONN-2, CONN-10). */
   #closeOverdue(): void {
-    const now = Date.now();
+    const now = this.wall();
     const { late, next } = this.#connections.overdue(now);
     for (const conn of late)
       this.#sockets.end(conn, 4408, conn.state.open ? "too slow to read" : "said no hello in time");
@@ -238,8 +291,8 @@ export class Room extends DurableObject<Env> {
 
   #armSockets(): void {
     if (!this.#connections.dueChanged()) return;
-    const { next, late } = this.#connections.overdue(Date.now());
-    const due = late.length > 0 ? Date.now() : next;
+    const { next, late } = this.#connections.overdue(this.wall());
+    const due = late.length > 0 ? this.wall() : next;
     if (due !== undefined) this.#alarms.by("sockets", due);
   }
 
@@ -347,7 +400,7 @@ export class Room extends DurableObject<Env> {
 
   #caller(credential: Credential): Caller {
     if (!isMade(this.#db)) unauthenticated();
-    return authenticate(this.#db, credential, Date.now());
+    return authenticate(this.#db, credential, this.wall());
   }
 
   #speaker(credential: Credential): Caller {
@@ -359,6 +412,7 @@ export class Room extends DurableObject<Env> {
   #ledger(): Ledger {
     this.#clock ??= openClock(
       this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0,
+      () => this.wall(),
     );
     return { storage: this.ctx.storage, db: this.#db, clock: this.#clock };
   }
@@ -375,11 +429,12 @@ export class Room extends DurableObject<Env> {
     );
   }
 
-  #settle<T>(work: () => T): Result<T> {
+  /** Answers with what the work made, or with its refusal, which names the frame that it was about (ERR-1). */
+  #settle<T>(work: () => T, frame?: unknown): Result<T> {
     try {
       return { ok: true, value: work() };
     } catch (error) {
-      return faultOf(error, (e) => this.#fault(e));
+      return { ...faultOf(error, (e) => this.#fault(e)), of: idOf(frame) };
     }
   }
 

@@ -82,12 +82,18 @@ CREATE TABLE attachments (
   transcript TEXT, created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX attachments_sha ON attachments (sha256);
+-- Another's attachment must cost as much to ask for as one that does not exist (ERR-3).
+CREATE INDEX attachments_by ON attachments (uploaded_by, id);
 CREATE TABLE attachment_uses (
   attachment_id TEXT NOT NULL, space_id TEXT NOT NULL, message_id TEXT NOT NULL,
   PRIMARY KEY (attachment_id, space_id, message_id)
 ) STRICT, WITHOUT ROWID;
 -- Uploads on their way and objects to be deleted: what may lie in the bucket with no row of its own.
-CREATE TABLE bucket_debts (r2_key TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+-- upload_id is a multipart upload's, whose parts no delete of the key would reach.
+CREATE TABLE bucket_debts (
+  r2_key TEXT PRIMARY KEY, due_at INTEGER NOT NULL, upload_id TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX bucket_debts_due ON bucket_debts (due_at);
 
 CREATE TABLE files (
   space_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL, attachment_id TEXT NOT NULL,

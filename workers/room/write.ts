@@ -135,11 +135,11 @@ function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
   const main: { row?: LogRow; receipt: Extras } = { receipt: {} };
   let head = headSeq(db);
   const writer: Writer = {
+    caller: of.caller,
     db,
     clock,
     now: of.now,
     workspace: of.workspace,
-    caller: of.caller,
     actor: of.actor,
     afterwards: (effect) => void out.effects.push(effect),
     append(type, decided) {

@@ -1,9 +1,11 @@
 /** The frames of the socket itself: hello to sync (CONN), receipts, and what is never logged. */
 import * as z from "zod";
+import { approvalReceipt } from "./approval.ts";
 import { seq, signal } from "./envelope.ts";
 import { id } from "./ids.ts";
 import { declaredAgent } from "./participant.ts";
 import { participantKind, workspaceRole } from "./parts.ts";
+import { questionReceipt } from "./question.ts";
 
 /** The first frame of a connection, and the body of `POST /v1/hello` (CONN-2). */
 export const hello = z.object({
@@ -72,6 +74,9 @@ export const receipt = z.object({
   space_id: z.string().optional(),
   agents: z.array(ownAgent).optional(),
   run: z.object({ state: z.enum(["working", "waiting", "paused", "ended"]) }).optional(),
+  approval: approvalReceipt.optional(),
+  question: questionReceipt.optional(),
+  policy: z.object({ version: z.int().positive() }).optional(),
 });
 export type Receipt = z.infer<typeof receipt>;
 

@@ -127,22 +127,43 @@ export type ServerEvent = Fact | Wish | message.MessageNew | message.MessageOver
 /** Anything that a server may send on a room's socket. */
 export type ServerFrame = ServerEvent | z.infer<(typeof SERVER_FRAMES)[keyof typeof SERVER_FRAMES]>;
 
+/** A schema of `schemas/room/`, and which end of the wire sends what it describes. */
+export interface Published {
+  schema: z.ZodType;
+  sentBy: "server" | "client";
+}
+
 /**
- * The published schemas of `schemas/room/`, by file name. Where a name is both a client's and a server's
- * frame, the client's stands under `<type>.client`.
+ * The published schemas of `schemas/room/`, by file name (HTTP-4). Where a name is both a client's and a
+ * server's frame, the client's stands under `<type>.client`.
  */
-export function publishedSchemas(): Record<string, z.ZodType> {
-  const out: Record<string, z.ZodType> = {
-    hello: connection.hello,
-    "approval.request": approvalRequest,
+export function publishedSchemas(): Record<string, Published> {
+  const out: Record<string, Published> = {};
+  const server = {
     ...FACTS,
     ...DELIVERIES,
     ...WISHES,
     ...SERVER_FRAMES,
+    "approval.request": approvalRequest,
   };
-  for (const [type, schema] of [...Object.entries(VERBS), ...Object.entries(SIGNALS)])
-    out[type in out ? `${type}.client` : type] = schema;
+  for (const [type, schema] of Object.entries(server)) out[type] = { schema, sentBy: "server" };
+  const take = (type: string, schema: z.ZodType) => {
+    out[type in server ? `${type}.client` : type] = { schema, sentBy: "client" };
+  };
+  for (const [type, schema] of Object.entries({ hello: connection.hello, ...SIGNALS }))
+    take(type, asTaken(schema, ["v"]));
+  for (const [type, schema] of Object.entries(VERBS)) take(type, asTaken(schema, STAMPED));
   return out;
+}
+
+/** What the server fills in or replaces on the way in (ENV-2). */
+const STAMPED = ["v", "ts", "workspace_id", "actor", "seq"];
+
+/** A client's frame as it is taken: what the server fills in may be left out. */
+function asTaken(schema: z.ZodObject, stamped: readonly string[]): z.ZodObject {
+  const mask: Record<string, true> = {};
+  for (const field of stamped) mask[field] = true;
+  return schema.partial(mask).meta(schema.meta() ?? {});
 }
 
 export { approvalRequest } from "./approval.ts";

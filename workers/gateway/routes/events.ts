@@ -1,11 +1,12 @@
 /** Events in and out over HTTP, and the socket's upgrade (HTTP-1, HTTP-3, CONN-1). */
 import { Hono } from "hono";
-import * as z from "zod";
+import { errorFrame } from "../../../src/shared/wire/errors.ts";
+import { eventsQuery } from "../../../src/shared/wire/query.ts";
 import { refuse } from "../../kit/result.ts";
-import { isRecord, MAX_BATCH, typeOf } from "../../room/parse.ts";
+import { isSignal, MAX_BATCH } from "../../room/parse.ts";
 import { subprotocols } from "../auth.ts";
 import { credentialOf, type GatewayEnv, jsonBody, must } from "../context.ts";
-import { pageQuery, queryOf, whole } from "../query.ts";
+import { queryOf } from "../query.ts";
 
 export const events = new Hono<GatewayEnv>();
 
@@ -17,18 +18,11 @@ events.post("/events", async (c) => {
     refuse("invalid", `Send one event or an array of 1 to ${MAX_BATCH}.`);
   // An ack, a read mark or typing is answered by no receipt, here as on the socket (CONN-4).
   const [only] = frames;
-  if (frames.length === 1 && isRecord(only) && "signal" in typeOf(only)) {
+  if (frames.length === 1 && isSignal(only)) {
     must(await c.get("room").signal(credential, only));
     return c.json({ receipts: [] });
   }
   return c.json({ receipts: must(await c.get("room").write(credential, frames)) });
-});
-
-const eventsQuery = z.object({
-  after: whole.optional(),
-  space_id: z.string().optional(),
-  limit: pageQuery.shape.limit,
-  wait: z.coerce.number().min(0).max(25).default(0),
 });
 
 events.get("/events", async (c) => {
@@ -55,5 +49,9 @@ events.get("/connect", async (c) => {
     "bullpen-origin": credential.origin,
     ...(subprotocols(c).includes("bullpen.v1") ? { "bullpen-subprotocol": "bullpen.v1" } : {}),
   });
-  return c.get("room").fetch("https://room/connect", { headers });
+  const answer = await c.get("room").fetch("https://room/connect", { headers });
+  if (answer.status === 101) return answer;
+  // A refusal goes the way of all others: it is counted, and has their headers (AUTH-7, HTTP-5).
+  const { code, message } = errorFrame.parse(await answer.json());
+  refuse(code, message);
 });

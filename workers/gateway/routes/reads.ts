@@ -1,10 +1,10 @@
 /** The reads of a room (HTTP-2). */
 import { Hono } from "hono";
-import * as z from "zod";
 import { id } from "../../../src/shared/wire/ids.ts";
+import { contextQuery, filesQuery, pageQuery, searchQuery } from "../../../src/shared/wire/query.ts";
 import { notFound } from "../../kit/result.ts";
 import { type C, credentialOf, type GatewayEnv, must } from "../context.ts";
-import { pageQuery, queryOf, whole } from "../query.ts";
+import { queryOf } from "../query.ts";
 
 export const reads = new Hono<GatewayEnv>();
 
@@ -24,7 +24,6 @@ reads.get("/tokens", async (c) =>
   c.json(must(await c.get("room").read(credentialOf(c), "tokens", queryOf(c, pageQuery)))),
 );
 
-const searchQuery = pageQuery.extend({ q: z.string().min(1).max(500) });
 reads.get("/search", async (c) =>
   c.json(must(await c.get("room").read(credentialOf(c), "search", queryOf(c, searchQuery)))),
 );
@@ -39,13 +38,11 @@ reads.get("/spaces/:id/members", async (c) =>
   c.json(must(await c.get("room").read(credentialOf(c), "members", { space_id: spaceId(c) }))),
 );
 
-const contextQuery = z.object({ before: whole.optional(), lines: whole.optional(), chars: whole.optional() });
 reads.get("/spaces/:id/context", async (c) => {
   const args = { space_id: spaceId(c), ...queryOf(c, contextQuery) };
   return c.json(must(await c.get("room").read(credentialOf(c), "context", args)));
 });
 
-const filesQuery = pageQuery.extend({ name: z.string().min(1).max(255).optional() });
 reads.get("/spaces/:id/files", async (c) => {
   const args = { space_id: spaceId(c), ...queryOf(c, filesQuery) };
   return c.json(must(await c.get("room").read(credentialOf(c), "files", args)));

@@ -13,7 +13,7 @@ import { notFound, refuse } from "../../kit/result.ts";
 import { insertParticipant, isGone, participant, workspaceOf } from "../store/participants.ts";
 import { space, stay } from "../store/spaces.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
-import { join } from "../verbs/members.ts";
+import { join, mustHaveRoom } from "../verbs/members.ts";
 import { named } from "../verbs/spaces.ts";
 import { type Ledger, type Written, writeAside } from "../write.ts";
 import { mustAdminister, mustSpeak, sameHash } from "./authenticate.ts";
@@ -136,8 +136,10 @@ export function redeem(
   if (!made) throw new Error("the participant just made is not there");
   const caller: Caller = { participant: made, tokenId: "", scopes: ["person"], origin: proof.origin };
   const written = writeAside(ledger, caller, (w) => {
-    for (const spaceId of JSON.parse(link.space_ids) as string[])
+    for (const spaceId of JSON.parse(link.space_ids) as string[]) {
+      mustHaveRoom(w, spaceId, made);
       join(w, spaceId, made, role === "guest" ? "guest" : "member");
+    }
   });
   return { answer: sessionFor(ledger, made), written };
 }

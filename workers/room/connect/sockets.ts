@@ -21,6 +21,8 @@ export interface SocketsNeed {
   connections: Connections;
   ledger(): Ledger;
   round(): Round;
+  /** Milliseconds as the world has them. */
+  wall(): number;
   /** Sends what follows a committed write. */
   settled(written: Written): void;
   fault: (error: unknown) => void;
@@ -48,7 +50,7 @@ export function openSockets(need: SocketsNeed): Sockets {
     const { tokenId, participantId, origin } = conn.state;
     const token = db.one<TokenRow>("SELECT * FROM tokens WHERE id = ?", tokenId);
     const who = participant(db, participantId);
-    if (!token || !who || isGone(who) || isExpired(token, Date.now())) return undefined;
+    if (!token || !who || isGone(who) || isExpired(token, need.wall())) return undefined;
     return { participant: who, tokenId, scopes: JSON.parse(token.scopes) as Caller["scopes"], origin };
   };
 
@@ -134,7 +136,7 @@ export function openSockets(need: SocketsNeed): Sockets {
         isRecord(frame.actor) && typeof frame.actor.id === "string"
           ? typist(caller, frame.actor.id)
           : caller.participant.id;
-      if (!typing.passes(db, caller, parsed, Date.now())) return;
+      if (!typing.passes(db, caller, parsed, need.wall())) return;
       const text = JSON.stringify({ v: 1, type: "typing", space_id: parsed.space_id, participant_id: who });
       const here = new Set(staysIn(db, parsed.space_id).map((s) => s.participant_id));
       for (const conn of connections.all())
@@ -156,7 +158,7 @@ export function openSockets(need: SocketsNeed): Sockets {
           if (old.state.participantId === caller.participant.id)
             end(old, 4409, "replaced by a newer connection");
       const { participant: who, tokenId, origin } = caller;
-      connections.accept(ws, { participantId: who.id, tokenId, origin }, Date.now());
+      connections.accept(ws, { participantId: who.id, tokenId, origin }, need.wall());
       connections.flush();
     },
     message(ws, data) {

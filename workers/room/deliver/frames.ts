@@ -3,7 +3,7 @@
  * over the same (CONN-12). Undefined: nothing.
  */
 import type { Actor, ServerEvent } from "../../../src/shared/wire/index.ts";
-import { attachmentsOf, wordsOf } from "../store/messages.ts";
+import { attachment, attachmentsOf, wordsOf } from "../store/messages.ts";
 import { members } from "../store/spaces.ts";
 import type { LogRow, PostedBody } from "../types.ts";
 import { deliveryOf, handedOf } from "./delivery.ts";
@@ -160,6 +160,7 @@ function factOf(round: Round, viewer: Viewer, row: LogRow): ServerEvent {
   if (row.type === "message.handed") return { ...fact, ...handedFields(row) } as ServerEvent;
   if (row.type === "message.posted") return { ...fact, ...postedFields(round, viewer, row) } as ServerEvent;
   if (row.type === "message.edited") return { ...fact, ...editedFields(round, row) } as ServerEvent;
+  if (row.type === "file.transcribed") return { ...fact, ...transcribedFields(round, row) } as ServerEvent;
   return { ...fact, ...body } as ServerEvent;
 }
 
@@ -210,4 +211,13 @@ function editedFields(round: Round, row: LogRow) {
     edited_at: new Date(row.at).toISOString(),
     ...(gone ? { deleted: true } : {}),
   };
+}
+
+/** A transcript goes with its message: of a deleted one nothing is said, wherever else the file may be. */
+function transcribedFields(round: Round, row: LogRow) {
+  const { message_id, attachment_id } = bodyOf(row) as { message_id: string; attachment_id: string };
+  const words = wordsOf(round.db, message_id);
+  const gone = !words || words.text === null;
+  const transcript = gone ? undefined : attachment(round.db, attachment_id)?.transcript;
+  return { message_id, attachment_id, transcript: transcript ?? "" };
 }

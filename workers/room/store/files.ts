@@ -2,9 +2,8 @@
 
 import type { Db } from "../../kit/db.ts";
 import { notFound } from "../../kit/result.ts";
-import type { FileRef, LogRow } from "../types.ts";
+import type { FileRef, LogRow, ParticipantRow } from "../types.ts";
 import type { Writer } from "../write.ts";
-import { isIn } from "./spaces.ts";
 
 export interface FileRow {
   space_id: string;
@@ -29,36 +28,47 @@ export function checkFiles(
   files: readonly { attachment_id: string; replaces?: string | undefined }[],
 ): FileRef[] {
   return files.map(({ attachment_id, replaces }) => {
+    if (!mayUse(w.db, w.caller.participant, attachment_id)) notFound("attachment");
     const row = w.db.one<{ filename: string }>(
       "SELECT filename FROM attachments WHERE id = ?",
       attachment_id,
     );
-    if (!row || !mayUse(w.db, w.caller.participant.id, attachment_id)) notFound("attachment");
     const made =
       replaces !== undefined &&
       w.db.one(
         "SELECT 1 FROM files WHERE space_id = ? AND name = ? AND attachment_id = ?",
         spaceId,
-        row.filename,
+        row?.filename ?? "",
         replaces,
       ) !== undefined;
     return { attachment_id, ...(made ? { replaces } : {}) };
   });
 }
 
-/** Whether somebody uploaded an attachment or is in a space where a message carries it (ATT-5). */
-export function mayUse(db: Db, participantId: string, attachmentId: string): boolean {
-  const uploader = db.one<{ uploaded_by: string }>(
-    "SELECT uploaded_by FROM attachments WHERE id = ?",
+/**
+ * Whether somebody may see a message that carries an attachment, or uploaded it (ATT-5). Each question starts from
+ * the asker's own rows: what is not theirs to see costs as many as what does not exist (ERR-3).
+ */
+export function mayUse(db: Db, who: ParticipantRow, attachmentId: string): boolean {
+  const uploaded = "SELECT 1 FROM attachments INDEXED BY attachments_by WHERE uploaded_by = ? AND id = ?";
+  if (db.one(uploaded, who.id, attachmentId)) return true;
+  const here = db.one(
+    `SELECT 1 FROM stays CROSS JOIN attachment_uses u ON u.attachment_id = ?2 AND u.space_id = stays.space_id
+     WHERE stays.left_seq IS NULL AND stays.participant_id IN
+       (SELECT ?1 UNION ALL SELECT id FROM participants WHERE harness_id = ?1) LIMIT 1`,
+    who.id,
     attachmentId,
   );
-  if (uploader?.uploaded_by === participantId) return true;
-  return db
-    .all<{ space_id: string }>(
-      "SELECT DISTINCT space_id FROM attachment_uses WHERE attachment_id = ?",
+  if (here || who.kind !== "person" || who.role === "guest") return here !== undefined;
+  // A member of the workspace reads its open spaces (SPACE-6).
+  return (
+    db.one(
+      `SELECT 1 FROM spaces INDEXED BY spaces_open
+       CROSS JOIN attachment_uses u ON u.attachment_id = ? AND u.space_id = spaces.id
+       WHERE spaces.visibility = 'open' LIMIT 1`,
       attachmentId,
-    )
-    .some(({ space_id }) => isIn(db, space_id, participantId));
+    ) !== undefined
+  );
 }
 
 /** Notes what a message carries; other bytes under a known name are its next version (FILE-1). */

@@ -73,11 +73,16 @@ export function add(w: Writer, event: Verb<"member.add">): void {
   if (found.direct !== null) refuse("conflict", "Nobody can be added to a direct space. Make a new space.");
   if (stay(w.db, found.id, who.id)) refuse("conflict", `${who.name} is in this space already.`);
   mustBeAddable(w, who);
-  const here = members(w.db, found.id);
+  mustHaveRoom(w, found.id, who);
+  join(w, found.id, who, roleFor(w, found.id, who, event.role), true);
+}
+
+/** By whatever door somebody comes in, a space is full at its limit (LIMIT-1). */
+export function mustHaveRoom(w: Writer, spaceId: string, who: ParticipantRow): void {
+  const here = members(w.db, spaceId);
   if (here.length >= MAX_MEMBERS) refuse("invalid", `A space has at most ${MAX_MEMBERS} members.`);
   if (who.kind !== "person" && here.filter((m) => m.kind !== "person").length >= MAX_AGENTS)
     refuse("invalid", `A space has at most ${MAX_AGENTS} agents.`);
-  join(w, found.id, who, roleFor(w, found.id, who, event.role), true);
 }
 
 /** The role somebody gets: a guest of the workspace is a guest everywhere, only owners make owners. */

@@ -1,0 +1,103 @@
+/** `token` and `harness`: how programs come in. */
+import type { Command } from "commander";
+import type * as z from "zod";
+import type { harnessCreated, tokenCreated, tokenItem } from "../../shared/wire/http.ts";
+import { CliError, EXIT } from "../failures.ts";
+import { collect, examples } from "../help.ts";
+import { all, findParticipant, findSpace } from "../resolve.ts";
+import { globalsOf, sessionOf, write } from "../session.ts";
+import { note, print, printJson, safeLine, table } from "../terminal.ts";
+
+export function addPrograms(program: Command): void {
+  addTokens(program);
+  addHarnesses(program);
+}
+
+function addTokens(program: Command): void {
+  const token = program.command("token").description("tokens of the workspace");
+  const create = token
+    .command("create")
+    .description("make a token; it is shown this once")
+    .option("--for <who>", "whose it is: yourself, or a harness (default: yourself)")
+    .option(
+      "--scope <scope>",
+      "what it is for: person, admin, harness, agent or hook; may be repeated",
+      collect,
+    )
+    .option("--name <name>", "what the list calls it")
+    .action(async (options: { for?: string; scope?: string[]; name?: string }, command: Command) => {
+      const globals = globalsOf(command);
+      const { http } = sessionOf(globals);
+      const who = options.for === undefined ? undefined : await findParticipant(http, options.for);
+      const made = await http.post<z.infer<typeof tokenCreated>>("/v1/tokens", {
+        participant_id: who?.participant_id,
+        scopes: options.scope ?? [who?.kind ?? "person"],
+        name: options.name,
+      });
+      if (globals.json) return printJson(made);
+      print(made.token);
+      note(`${made.token_id}: keep it safe, it is not shown again.`);
+    });
+  examples(create, [
+    "bullpen token create --name laptop",
+    "bullpen token create --for Scout --scope harness --name server",
+  ]);
+  const list = token
+    .command("list")
+    .description("list the tokens that you may see")
+    .action(async (_options: object, command: Command) => {
+      const globals = globalsOf(command);
+      const items = await all<z.infer<typeof tokenItem>>(sessionOf(globals).http, "/v1/tokens");
+      if (globals.json) return printJson(items);
+      const rows = items.map((item) => [
+        item.token_id,
+        item.name,
+        item.session ? "session" : item.scopes.join(","),
+        item.participant_id,
+        item.last_used_at ? `used ${new Date(item.last_used_at).toLocaleString()}` : "never used",
+      ]);
+      print(table(rows));
+    });
+  examples(list, ["bullpen token list"]);
+  const revoke = token
+    .command("revoke")
+    .argument("<token-id>", "as token list shows it")
+    .description("end a token: its connections close at once")
+    .action(async (id: string, _options: object, command: Command) => {
+      if (id.startsWith("bp_"))
+        throw new CliError(
+          EXIT.usage,
+          "That is a token, not its id.",
+          "bullpen token list shows the ids: tok_…",
+        );
+      await sessionOf(globalsOf(command)).http.delete(`/v1/tokens/${encodeURIComponent(id)}`);
+      print("Revoked.");
+    });
+  examples(revoke, ["bullpen token revoke tok_01J…"]);
+}
+
+function addHarnesses(program: Command): void {
+  const harness = program.command("harness").description("programs that take their agents' turns");
+  const create = harness
+    .command("create")
+    .argument("<name>")
+    .description("make a harness and its token, which is shown this once")
+    .option("--space <space>", "a space it will be in itself; may be repeated", collect)
+    .action(async (name: string, options: { space?: string[] }, command: Command) => {
+      const globals = globalsOf(command);
+      const session = sessionOf(globals);
+      // Looked up first: a title that is wrong must not leave a harness behind.
+      const spaces = [];
+      for (const text of options.space ?? []) spaces.push(await findSpace(session.http, text));
+      const made = await session.http.post<z.infer<typeof harnessCreated>>("/v1/harnesses", { name });
+      for (const { space_id } of spaces)
+        await write(session, "member.add", { space_id, participant_id: made.participant_id });
+      if (globals.json) return printJson(made);
+      print(made.token);
+      note(`${safeLine(name)} is ${made.participant_id}. Its token is not shown again.`);
+    });
+  examples(create, [
+    "bullpen harness create builder",
+    "BULLPEN_TOKEN=$(bullpen harness create builder) node my-harness.ts",
+  ]);
+}

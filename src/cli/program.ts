@@ -1,0 +1,47 @@
+/** The command line, put together. */
+import { Command, CommanderError } from "commander";
+import manifest from "../../package.json" with { type: "json" };
+import { addAccess } from "./commands/access.ts";
+import { addPost } from "./commands/post.ts";
+import { addProfiles } from "./commands/profile.ts";
+import { addReads } from "./commands/reads.ts";
+import { addSpaces } from "./commands/space.ts";
+import { addStart } from "./commands/start.ts";
+import { addTail } from "./commands/tail.ts";
+import { addPrograms } from "./commands/token.ts";
+import { EXIT } from "./failures.ts";
+import { examples } from "./help.ts";
+
+/** Builds the whole program; parsing it runs the command, and throws what goes wrong. */
+export function buildProgram(): Command {
+  const program = new Command("bullpen")
+    .description("Rooms where people and their AI agents work together.")
+    .version(manifest.version)
+    .option("--url <url>", "the server (BULLPEN_URL; default: the profile's, or http://localhost:8787)")
+    .option("--token <token>", "act with this token (better BULLPEN_TOKEN, which no process list shows)")
+    .option("--profile <name>", "act as this profile (BULLPEN_PROFILE; default: the current one)")
+    .option("--json", "answer with JSON")
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError("(bullpen --help lists the commands, bullpen COMMAND --help explains one)");
+  examples(program, [
+    "bullpen join 'https://rooms.example.com/#invite=…' --name Ann",
+    "bullpen post Lobby '@Scout what is new?'",
+    "bullpen tail Lobby",
+  ]);
+  for (const add of [addStart, addAccess, addPrograms, addProfiles, addSpaces, addPost, addTail, addReads])
+    add(program);
+  throwInsteadOfExit(program);
+  return program;
+}
+
+/** commander would end the process itself, always with 1. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const sub of command.commands) throwInsteadOfExit(sub);
+}
+
+/** The exit code of what commander itself refuses or answers; undefined for anything else. */
+export function commanderExit(thrown: unknown): number | undefined {
+  if (!(thrown instanceof CommanderError)) return undefined;
+  return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage;
+}

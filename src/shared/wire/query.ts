@@ -1,0 +1,48 @@
+/** Query strings of the HTTP routes: text that comes out as what it stands for. */
+import * as z from "zod";
+
+const digits = z.string().regex(/^\d{1,15}$/, { error: "must be a whole number" });
+
+/** A whole number from 0, as text. */
+export const whole = digits.transform(Number).pipe(z.int().nonnegative());
+
+/** The page of a list: `cursor` takes the `next` of the page before (HTTP-2). */
+export const pageQuery = z.object({
+  cursor: z.string().min(1).max(100).optional().describe("The `next` of the page before."),
+  limit: digits
+    .transform((text) => Math.min(Number(text), 200))
+    .pipe(z.int().min(1).max(200))
+    .default(50)
+    .describe("How many a page holds; more than 200 is read as 200."),
+});
+
+export const eventsQuery = z.object({
+  after: whole.optional().describe("The last `seq` that you have handled. Nothing of it is stored."),
+  space_id: z.string().optional().describe("Only the events of this space."),
+  limit: pageQuery.shape.limit,
+  wait: z.coerce
+    .number()
+    .min(0)
+    .max(25)
+    .default(0)
+    .describe("Seconds to hold the request when there is nothing yet."),
+});
+
+export const searchQuery = pageQuery.extend({
+  q: z.string().min(1).max(500).describe("Words; all must occur, and the last may be a beginning."),
+});
+
+export const contextQuery = z.object({
+  before: whole.optional().describe("Only lines with a smaller `seq`: the `before` of the page before."),
+  lines: whole.optional().describe("At most so many lines."),
+  chars: whole.optional().describe("At most so many characters of text."),
+});
+
+export const filesQuery = pageQuery.extend({
+  name: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe("Every version of the file of this name, newest first."),
+});
