@@ -3,11 +3,13 @@
  * JSON Schemas and OpenAPI generated (HTTP-4).
  */
 import type * as z from "zod";
-import { approvalRequest } from "./approval.ts";
+import * as approval from "./approval.ts";
 import * as connection from "./connection.ts";
 import { errorFrame } from "./errors.ts";
 import * as message from "./message.ts";
 import * as participant from "./participant.ts";
+import * as policy from "./policy.ts";
+import * as question from "./question.ts";
 import * as run from "./run.ts";
 import * as space from "./space.ts";
 
@@ -32,6 +34,14 @@ export const VERBS = {
   "agent.declare": participant.agentDeclare,
   "agent.withdraw": participant.agentWithdraw,
   "settings.set": participant.settingsSet,
+  "approval.request": approval.approvalAsk,
+  "approval.decide": approval.approvalDecide,
+  "approval.route": approval.approvalRoute,
+  "approval.cancel": approval.approvalCancel,
+  "question.ask": question.questionAsk,
+  "question.answer": question.questionAnswer,
+  "policy.set": policy.policySet,
+  "grant.revoke": approval.grantRevoke,
   "run.start": run.runStart,
   "run.step": run.runStep,
   "run.usage": run.runUsage,
@@ -82,6 +92,16 @@ export const FACTS = {
   "agent.declared": participant.agentDeclared,
   "agent.withdrawn": participant.agentWithdrawn,
   "settings.changed": participant.settingsChanged,
+  "approval.requested": approval.approvalRequested,
+  "approval.routed": approval.approvalRouted,
+  "approval.decided": approval.approvalDecided,
+  "approval.expired": approval.approvalExpired,
+  "approval.cancelled": approval.approvalCancelled,
+  "question.asked": question.questionAsked,
+  "question.answered": question.questionAnswered,
+  "policy.changed": policy.policyChanged,
+  "grant.made": approval.grantMade,
+  "grant.revoked": approval.grantRevoked,
   "run.started": run.runStarted,
   "run.stepped": run.runStepped,
   "run.used": run.runUsed,
@@ -144,7 +164,7 @@ export function publishedSchemas(): Record<string, Published> {
     ...DELIVERIES,
     ...WISHES,
     ...SERVER_FRAMES,
-    "approval.request": approvalRequest,
+    "approval.request": approval.approvalRequest,
   };
   for (const [type, schema] of Object.entries(server)) out[type] = { schema, sentBy: "server" };
   const take = (type: string, schema: z.ZodType) => {
@@ -166,7 +186,7 @@ function asTaken(schema: z.ZodObject, stamped: readonly string[]): z.ZodObject {
   return schema.partial(mask).meta(schema.meta() ?? {});
 }
 
-export { approvalRequest } from "./approval.ts";
+export * from "./approval.ts";
 export * from "./connection.ts";
 export * from "./envelope.ts";
 export * from "./errors.ts";
@@ -174,5 +194,7 @@ export * from "./ids.ts";
 export * from "./message.ts";
 export * from "./participant.ts";
 export * from "./parts.ts";
+export * from "./policy.ts";
+export * from "./question.ts";
 export * from "./run.ts";
 export * from "./space.ts";
