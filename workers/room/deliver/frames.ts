@@ -116,7 +116,7 @@ export function wasSent(round: Round, viewer: Viewer, row: LogRow): boolean {
   if (!here.some((m) => viewer.own.has(m.id))) return false;
   if (row.harness_id !== viewer.id) return true;
   const body = bodyOf(row) as unknown as PostedBody;
-  const others = [...body.addressed_to, ...(body.turns ?? []).map(([agent]) => agent)];
+  const others = [...body.addressed_to, ...(body.held_from ?? []), ...(body.turns ?? []).map(([agent]) => agent)];
   return others.some((id) => id !== row.actor_id && viewer.own.has(id));
 }
 

@@ -8,6 +8,7 @@ import { contextOf, fileOf } from "../deliver/lines.ts";
 import { rosterOf } from "../deliver/roster.ts";
 import { MAX_BUDGET } from "../deliver/viewer.ts";
 import { readSeq } from "../signals.ts";
+import { isWaiting } from "../store/approvals.ts";
 import { currentFiles, versionsOf } from "../store/files.ts";
 import { factsAfter, headSeq } from "../store/log.ts";
 import { workspaceOf } from "../store/participants.ts";
@@ -161,17 +162,23 @@ export function runs(r: Reader, args: PageArgs & { space_id: string }) {
   return { ...page, items: page.items.map((row) => runItem(r, row)) };
 }
 
+/** A silent run shows as waiting: nobody knows that it works (TURN-5). */
+function stateOf(r: Reader, row: RunRow): z.infer<typeof http.runItem>["state"] {
+  if (row.ended_seq !== null) return "ended";
+  if (row.paused !== 0) return "paused";
+  return isWaiting(r.db, row.id) || r.round.now - row.heard_at >= SILENT_MS ? "waiting" : "working";
+}
+
 function runItem(r: Reader, row: RunRow): z.infer<typeof http.runItem> {
   const taken = r.db.all<{ message_id: string }>(
     "SELECT message_id FROM run_messages WHERE run_id = ?",
     row.id,
   );
-  const silent = r.round.now - row.heard_at >= SILENT_MS;
   return {
     run_id: row.id,
     agent_id: row.agent_id,
     message_ids: taken.map((t) => t.message_id),
-    state: row.ended_seq === null ? (silent ? "waiting" : "working") : "ended",
+    state: stateOf(r, row),
     ...(row.outcome === null ? {} : { outcome: row.outcome as "done" }),
     ...(row.step === null ? {} : { step: row.step }),
     started_at: new Date(row.started_at).toISOString(),
