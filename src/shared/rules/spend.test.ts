@@ -122,17 +122,3 @@ describe("SPEND-4 what a cost may be", () => {
     expect(spend.checkIncrease(250_000, 0.25)).toEqual({ ok: true, increase: 0 });
   });
 });
-
-test("SPEND-5 a workspace's day is a UTC day that only midnight begins anew", () => {
-  const noon = Date.UTC(2026, 8, 2, 12);
-  const day = spend.dayAt(spend.dayAt(undefined, noon, 600_000), noon + 3_600_000, 400_000);
-  expect(day.spent_micros).toBe(1_000_000);
-  expect(spend.dayAt(day, Date.UTC(2026, 8, 2, 23, 59, 59, 999))).toEqual(day);
-  expect(spend.dayAt(day, Date.UTC(2026, 8, 3), 1).spent_micros).toBe(1);
-  expect(spend.dayAt(day, Date.UTC(2026, 8, 1, 23, 59))).toEqual(day);
-  expect([spend.overDay(day, 1), spend.overDay(day, 1.000001), spend.overDay(day, null)]).toEqual([
-    true,
-    false,
-    false,
-  ]);
-});

@@ -12,7 +12,6 @@ export const DEFAULT_CEILING_USD = 3;
 const MICROS = 1_000_000;
 const MOST_COST_USD = 10_000;
 const MOST_UNCOUNTED = 20;
-const DAY_MS = 86_400_000;
 
 /** A cost (`isCost`) in whole micro-dollars, rounded to the nearest. */
 export function toMicros(usd: number): number {
@@ -76,23 +75,4 @@ export function checkIncrease(
   if (!isCost(usd)) return { ok: false };
   const increase = toMicros(usd) - (previousMicros ?? 0);
   return increase < 0 ? { ok: false } : { ok: true, increase };
-}
-
-/** What a workspace has spent in a UTC day, days counted from 1970 (SPEND-5). */
-export interface Day {
-  day: number;
-  spent_micros: number;
-}
-
-/** The day at `now`, after an increase if one is given: only midnight begins it anew, no act does. */
-export function dayAt(day: Day | undefined, now: number, increaseMicros = 0): Day {
-  const today = Math.floor(now / DAY_MS);
-  // A clock that steps back over midnight must not begin yesterday anew.
-  const kept = day && day.day >= today ? day : { day: today, spent_micros: 0 };
-  return { ...kept, spent_micros: kept.spent_micros + increaseMicros };
-}
-
-/** Whether the day is at or over the workspace's ceiling; `null` is none. */
-export function overDay(day: Day, ceilingUsd: number | null): boolean {
-  return ceilingUsd !== null && day.spent_micros >= toMicros(ceilingUsd);
 }
