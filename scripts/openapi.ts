@@ -35,6 +35,7 @@ export function openapiDocument(): Json {
       { name: "Rooms", description: "Spaces and what is in them" },
       { name: "Events", description: "The log: writing it and following it" },
       { name: "Files", description: "Attachments" },
+      { name: "Approvals", description: "What agents ask before they act, the policy, the audit" },
       { name: "Published", description: "What everybody may read" },
     ],
     paths,

@@ -13,7 +13,7 @@ export interface Route {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** As Hono writes it: `/v1/spaces/:id`. */
   path: string;
-  tag: "Workspace" | "Rooms" | "Events" | "Files" | "Published";
+  tag: "Workspace" | "Rooms" | "Events" | "Files" | "Approvals" | "Published";
   summary: string;
   description?: string;
   /** `token`: a bearer or the page's session. `admin`: the deployment's ADMIN_TOKEN. Default: `token`. */
@@ -340,6 +340,61 @@ export const API: readonly Route[] = [
     summary: "Messages that hold the words, newest first",
     query: query.searchQuery,
     answer: http.page(http.searchItem),
+  },
+
+  {
+    method: "GET",
+    path: "/v1/approvals",
+    tag: "Approvals",
+    summary: "Asks that you may see, newest first",
+    description: "They are decided by the event `approval.decide` and handed on by `approval.route`.",
+    query: query.approvalsQuery,
+    answer: http.page(http.approvalItem),
+  },
+  {
+    method: "GET",
+    path: "/v1/grants",
+    tag: "Approvals",
+    summary: "Standing grants that hold",
+    description: "They are taken back by the event `grant.revoke`.",
+    query: query.pageQuery,
+    answer: http.page(http.grantItem),
+  },
+  {
+    method: "GET",
+    path: "/v1/policy",
+    tag: "Approvals",
+    summary: "The policy, as it stands or as it stood",
+    description: "It is changed by the event `policy.set`.",
+    query: query.policyQuery,
+    answer: http.policyAnswer,
+    errors: ["not_found"],
+  },
+  {
+    method: "POST",
+    path: "/v1/policy/try",
+    tag: "Approvals",
+    summary: "What the policy would do with an ask, and why",
+    description: "Nobody is asked and nothing is stored.",
+    body: http.tryPolicy,
+    answer: http.policyTried,
+  },
+  {
+    method: "GET",
+    path: "/v1/audit",
+    tag: "Approvals",
+    summary: "The audit's records, from the first",
+    description: "For owners and admins. Each holds the hash of the one before.",
+    query: query.pageQuery,
+    answer: http.page(http.auditItem),
+  },
+  {
+    method: "GET",
+    path: "/v1/audit/verify",
+    tag: "Approvals",
+    summary: "Whether the audit is the chain that was written",
+    description: "`first_fault` is the number of the first record that is not as it was, or is missing.",
+    answer: http.auditVerified,
   },
 ];
 

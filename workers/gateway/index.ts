@@ -6,6 +6,7 @@ import { ulid } from "ulid";
 import { Refused } from "../kit/result.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
+import { approvals } from "./routes/approvals.ts";
 import { events } from "./routes/events.ts";
 import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
@@ -46,6 +47,7 @@ app.use("/v1/*", readCredential);
 app.route("/v1", workspace);
 app.route("/v1", events);
 app.route("/v1", reads);
+app.route("/v1", approvals);
 
 app.notFound((c) =>
   failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }),

@@ -23,7 +23,18 @@ export function refuse(
 
 /** The one answer for what does not exist and for what is not yours to see (ERR-3). */
 export function notFound(
-  what: "space" | "message" | "participant" | "attachment" | "token" | "invite" | "event",
+  what:
+    | "space"
+    | "message"
+    | "participant"
+    | "attachment"
+    | "token"
+    | "invite"
+    | "event"
+    | "approval"
+    | "question"
+    | "grant"
+    | "policy version",
 ): never {
   refuse("not_found", `There is no such ${what}, or you may not see it. Check the id.`);
 }

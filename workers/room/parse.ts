@@ -16,6 +16,8 @@ import { refuse } from "../kit/result.ts";
 
 /** The largest frame that is read or sent (CONN-1, WIN-8). */
 export const FRAME_BYTES = 1024 * 1024;
+/** What is nested deeper would exhaust the stack of whoever walks it. */
+const MAX_DEPTH = 100;
 /** The most events in one array (HTTP-1, BATCH-1). */
 export const MAX_BATCH = 100;
 
@@ -44,6 +46,9 @@ export function isSignal(frame: unknown): boolean {
   return isRecord(frame) && typeof frame.type === "string" && Object.hasOwn(SIGNALS, frame.type);
 }
 
+/** A person may send this fact's name for the verb behind it (LOG-2). */
+export const ROUTED = "approval.routed";
+
 /** Sorts a frame by its type, or says what is wrong with the type. */
 export function typeOf(frame: unknown): { verb: VerbType } | { signal: SignalType } {
   if (!isRecord(frame)) refuse("malformed", "A frame is one JSON object with a type.");
@@ -52,6 +57,7 @@ export function typeOf(frame: unknown): { verb: VerbType } | { signal: SignalTyp
     refuse("malformed", "The frame has no type. Give it one, for example message.post.");
   if (Object.hasOwn(VERBS, type)) return { verb: type as VerbType };
   if (Object.hasOwn(SIGNALS, type)) return { signal: type as SignalType };
+  if (type === ROUTED) return { verb: "approval.route" };
   if (type === "hello") refuse("conflict", "This connection has said hello already. Send it once, first.");
   if (Object.hasOwn(FACTS, type) || Object.hasOwn(DELIVERIES, type) || Object.hasOwn(SERVER_FRAMES, type))
     refuse("forbidden", `Only the server sends ${type}. Send the verb instead, for example message.post.`);
@@ -85,6 +91,7 @@ export function parseVerb<T extends VerbType>(type: T, frame: Json, stamp: Stamp
   const stamped = {
     v: 1,
     ...frame,
+    type,
     ts: stamp.ts,
     workspace_id: stamp.workspaceId,
     actor: { kind: "system", id: "system" },
@@ -123,11 +130,13 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown): z.infer
 }
 
 /** The path of the first string that storage could not give back as it came. */
-function illFormed(value: unknown, path: string): string | undefined {
+function illFormed(value: unknown, path: string, depth = 0): string | undefined {
+  if (depth > MAX_DEPTH)
+    refuse("invalid", `This is nested more than ${MAX_DEPTH} levels deep. Send it flatter, or as text.`);
   if (typeof value === "string") return isWellFormedText(value) ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const fault = illFormed(inner, path ? `${path}.${key}` : key);
+    const fault = illFormed(inner, path ? `${path}.${key}` : key, depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -34,6 +34,7 @@ import { ROOM_MIGRATIONS } from "./schema.ts";
 import { workspaceOf } from "./store/participants.ts";
 import type { Caller, Credential } from "./types.ts";
 import * as uploads from "./uploads.ts";
+import { expireAsks } from "./verbs/settle.ts";
 import { type Ledger, type Writer, type Written, write, writeAsRoom } from "./write.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
@@ -276,6 +277,7 @@ export class Room extends DurableObject<Env> {
   readonly #timed: Record<string, (w: Writer) => void> = {
     runs: (w) => endOverdueRuns(w),
     pickups: (w) => passOnOverdue(w, (harnessId) => this.#connections.of(harnessId).length > 0),
+    approvals: (w) => expireAsks(w),
     still: (w) => handUnclaimed(w, (spaceId) => this.#sockets.typingAt(spaceId)),
   };
 

@@ -159,6 +159,51 @@ CREATE TABLE marks (
   space_id TEXT NOT NULL, participant_id TEXT NOT NULL, read_seq INTEGER NOT NULL,
   PRIMARY KEY (space_id, participant_id)
 ) STRICT, WITHOUT ROWID;
+
+-- Asks (APR). request is the ask as it is shown, in JSON; asked the hash of what the harness sent. The
+-- resume_token is its harness's alone and is read for nobody else (APR-10).
+CREATE TABLE approvals (
+  id TEXT PRIMARY KEY, space_id TEXT NOT NULL, run_id TEXT NOT NULL, agent_id TEXT NOT NULL,
+  harness_id TEXT NOT NULL, asked TEXT NOT NULL, request TEXT NOT NULL, resume_token TEXT, matters INTEGER NOT NULL,
+  approvers TEXT NOT NULL, fallback TEXT NOT NULL, asked_seq INTEGER NOT NULL, asked_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL, rule TEXT, version INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'pending',
+  decision TEXT, via TEXT, decided_by TEXT, decided_seq INTEGER, decided_at INTEGER, input TEXT, grant_id TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX approvals_asked ON approvals (asked_seq);
+CREATE INDEX approvals_state ON approvals (state, asked_seq);
+-- An ask that is not yours to see must cost as much to name as one that does not exist (ERR-3).
+CREATE INDEX approvals_space ON approvals (space_id, id);
+CREATE INDEX approvals_run ON approvals (run_id);
+CREATE INDEX approvals_due ON approvals (expires_at) WHERE state = 'pending';
+-- Who sees an ask wherever they are: whoever is or was its approver, and the harness that asked (APR-2).
+CREATE TABLE approval_viewers (
+  participant_id TEXT NOT NULL, approval_id TEXT NOT NULL, PRIMARY KEY (participant_id, approval_id)
+) STRICT, WITHOUT ROWID;
+-- Standing yeses (APR-7); ask is the hash of what they hold for.
+CREATE TABLE grants (
+  id TEXT PRIMARY KEY, agent_id TEXT NOT NULL, ask TEXT NOT NULL, action TEXT NOT NULL, risk TEXT NOT NULL,
+  approval_id TEXT NOT NULL, space_id TEXT NOT NULL, given_by TEXT NOT NULL, given_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL, revoked_at INTEGER, revoked_by TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX grants_ask ON grants (ask, agent_id) WHERE revoked_at IS NULL;
+-- Every version of the policy: a decision names the one that it was made by (POL-2).
+CREATE TABLE policies (
+  version INTEGER PRIMARY KEY, rules TEXT NOT NULL, classes TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL
+) STRICT;
+CREATE TABLE questions (
+  id TEXT PRIMARY KEY, space_id TEXT NOT NULL, run_id TEXT NOT NULL, agent_id TEXT NOT NULL,
+  harness_id TEXT NOT NULL, asked TEXT NOT NULL, text TEXT NOT NULL, options TEXT, put_to TEXT,
+  asked_at INTEGER NOT NULL, state TEXT NOT NULL DEFAULT 'open', answer TEXT, answered_by TEXT, answered_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX questions_run ON questions (run_id);
+CREATE INDEX questions_space ON questions (space_id, id);
+-- The audit chain: each record has the hash of the one before; rows are only ever added (APR-8).
+CREATE TABLE audit (
+  n INTEGER PRIMARY KEY, at INTEGER NOT NULL, type TEXT NOT NULL, by TEXT NOT NULL, subject TEXT NOT NULL,
+  saw TEXT, detail TEXT, prev TEXT NOT NULL, hash TEXT NOT NULL
+) STRICT;
+-- Where the chain ends, so that records missing at its end show.
+CREATE TABLE audit_head (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
 `;
 
 export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }];

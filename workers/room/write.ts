@@ -9,7 +9,7 @@ import type { Db } from "../kit/db.ts";
 import { refuse } from "../kit/result.ts";
 import { mustSpeak } from "./access/authenticate.ts";
 import type { Clock } from "./ids.ts";
-import { isRecord, type Json, parseVerb, typeOf } from "./parse.ts";
+import { isRecord, type Json, parseVerb, ROUTED, typeOf } from "./parse.ts";
 import { addLine, append, factById, headSeq, writeByKey } from "./store/log.ts";
 import { participant, workspaceOf } from "./store/participants.ts";
 import { run } from "./store/runs.ts";
@@ -88,6 +88,8 @@ function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written):
   const type = typeOf(frame);
   if (!("verb" in type) || !isRecord(frame))
     refuse("invalid", "Acks, read marks and typing go one by one, not in an array with verbs.");
+  if (frame.type === ROUTED && caller.participant.kind !== "person")
+    refuse("forbidden", `Only the server sends ${ROUTED} to others than people. Send approval.route.`);
   mustSpeak(caller);
   const { db, clock } = ledger;
   const now = clock.now();

@@ -124,7 +124,7 @@ export const approvalDecided = event("approval.decided", {
 });
 /** As people are told of an expiry; its harness is sent `approval.decided` via expiry (APR-6). */
 export const approvalExpired = event("approval.expired", { approval_id: id("apr"), decision });
-export const cancelReason = z.enum(["harness", "run_ended", "run_stopped", "agent_gone"]);
+export const cancelReason = z.enum(["harness", "run_ended", "run_stopped"]);
 export type CancelReason = z.infer<typeof cancelReason>;
 export const approvalCancelled = event("approval.cancelled", {
   approval_id: id("apr"),

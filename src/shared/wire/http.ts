@@ -1,10 +1,12 @@
 /** Bodies and answers of the HTTP routes (shapes.md), beyond the events themselves. */
 import * as z from "zod";
+import { action, approvalState, decidedVia, decision, fallback, riskClass, shownAsk } from "./approval.ts";
 import { hello, ownAgent, receipt, self } from "./connection.ts";
 import { instant, seq } from "./envelope.ts";
 import { id, participantId } from "./ids.ts";
 import { settings } from "./participant.ts";
 import { context, file, roomMember, sender, spaceRole, storedAttachment, workspaceRole } from "./parts.ts";
+import { policyClasses, policyRule } from "./policy.ts";
 import { outcome } from "./run.ts";
 
 /** What a token may be used for (AUTH-2). */
@@ -120,6 +122,84 @@ export const eventsAnswer = z.object({
   next_after: seq,
 });
 export const receiptsAnswer = z.object({ receipts: z.array(receipt) });
+/** An ask and how it stands; `approvers` may decide it now, `request.approvers` could when it was made. */
+export const approvalItem = z.object({
+  approval_id: z.string(),
+  space_id: z.string(),
+  run_id: z.string(),
+  agent_id: z.string(),
+  state: approvalState,
+  request: shownAsk,
+  approvers: z.array(z.string()),
+  asked_seq: seq,
+  asked_at: instant,
+  expires_at: instant,
+  rule: z.string().optional(),
+  version: z.int().nonnegative(),
+  decided: z
+    .object({
+      decision,
+      via: decidedVia,
+      by: z.string().optional(),
+      at: instant,
+      input: z.unknown().optional(),
+      edited: z.literal(true).optional(),
+      grant_id: z.string().optional(),
+    })
+    .optional(),
+  /** Only to the harness that asked (APR-10). */
+  resume_token: z.string().optional(),
+});
+export const grantItem = z.object({
+  grant_id: z.string(),
+  agent_id: z.string(),
+  action,
+  risk: z.array(riskClass),
+  approval_id: z.string(),
+  space_id: z.string(),
+  by: z.string(),
+  at: instant,
+  expires_at: instant,
+});
+export const policyAnswer = z.object({
+  version: z.int().nonnegative(),
+  rules: z.array(policyRule),
+  classes: policyClasses,
+});
+export const tryPolicy = z.object({
+  action,
+  risk: z.array(riskClass).default([]),
+  space_id: z.string().max(200).optional(),
+  agent_id: z.string().max(200).optional(),
+});
+export const policyTried = z.object({
+  // oxlint-disable-next-line unicorn/no-thenable -- the rule's own word; it is data and never awaited
+  then: z.enum(["allow", "ask", "deny"]),
+  rule: z.string().optional(),
+  version: z.int().nonnegative(),
+  classes: z.array(riskClass),
+  approvers: z.array(z.string()).optional(),
+  expires_in_max: z.number().optional(),
+  fallback: fallback.optional(),
+  why: z.string(),
+});
+/** A record of the audit: `hash` is the SHA-256 of the rest of it as canonical JSON (APR-8). */
+export const auditItem = z.object({
+  n: z.int().positive(),
+  at: instant,
+  type: z.string(),
+  by: z.string(),
+  subject: z.string(),
+  saw: z.string().optional(),
+  detail: z.record(z.string(), z.unknown()).optional(),
+  prev: z.string(),
+  hash: z.string(),
+});
+export const auditVerified = z.object({
+  ok: z.boolean(),
+  checked: z.int().nonnegative(),
+  first_fault: z.int().positive().optional(),
+});
 export const searchItem = z.object({
   message_id: z.string(),
   space_id: z.string(),

@@ -21,7 +21,7 @@ export const policyWhen = z.strictObject({
 /** One rule of the ordered list: the first that matches decides (POL-1). */
 export const policyRule = z.strictObject({
   id: ruleId,
-  when: policyWhen,
+  when: policyWhen.default({}),
   // oxlint-disable-next-line unicorn/no-thenable -- the rule's own word; it is data and never awaited
   then: z.enum(["allow", "ask", "deny"]),
   approvers: z.array(z.string().min(1).max(200)).min(1).max(50).optional(),

@@ -1,5 +1,6 @@
 /** Query strings of the HTTP routes: text that comes out as what it stands for. */
 import * as z from "zod";
+import { approvalState } from "./approval.ts";
 
 const digits = z.string().regex(/^\d{1,15}$/, { error: "must be a whole number" });
 
@@ -45,4 +46,12 @@ export const filesQuery = pageQuery.extend({
     .max(255)
     .optional()
     .describe("Every version of the file of this name, newest first."),
+});
+
+export const approvalsQuery = pageQuery.extend({
+  state: approvalState.optional().describe("Only asks in this state."),
+});
+
+export const policyQuery = z.object({
+  version: whole.optional().describe("The policy as it stood in this version."),
 });

@@ -6,6 +6,7 @@ import type { Actor, ServerEvent } from "../../../src/shared/wire/index.ts";
 import { attachment, attachmentsOf, wordsOf } from "../store/messages.ts";
 import { members } from "../store/spaces.ts";
 import type { LogRow, PostedBody } from "../types.ts";
+import { askFields, askForHarness, seesAsApprover } from "./asks.ts";
 import { deliveryOf, handedOf } from "./delivery.ts";
 import { type Round, senderOf, type Viewer } from "./viewer.ts";
 
@@ -32,6 +33,7 @@ function forPerson(round: Round, viewer: Viewer, row: LogRow): ServerEvent | und
 function personSees(round: Round, viewer: Viewer, row: LogRow): boolean {
   if (row.space_id !== null) {
     if (round.present(row.space_id).has(viewer.id)) return true;
+    if (seesAsApprover(round, viewer, row)) return true;
     return row.type === "member.left" && bodyOf(row).participant_id === viewer.id;
   }
   // A notice without a space is somebody's own: a sign-in, say.
@@ -59,6 +61,9 @@ function forHarness(round: Round, viewer: Viewer, row: LogRow): ServerEvent | un
   const { db } = round;
   const { space_id } = row;
   if (space_id === null) return undefined;
+  // How its asks end reaches a harness wherever its agents are by then.
+  const ask = askForHarness(round, viewer, row);
+  if (ask) return { ...factHead(round, viewer, row), ...ask.body, type: ask.type ?? row.type } as ServerEvent;
   const present = round.present(space_id);
   const here = [...viewer.own].some((id) => present.has(id));
   const body = bodyOf(row);
@@ -116,7 +121,11 @@ export function wasSent(round: Round, viewer: Viewer, row: LogRow): boolean {
   if (!here.some((m) => viewer.own.has(m.id))) return false;
   if (row.harness_id !== viewer.id) return true;
   const body = bodyOf(row) as unknown as PostedBody;
-  const others = [...body.addressed_to, ...(body.held_from ?? []), ...(body.turns ?? []).map(([agent]) => agent)];
+  const others = [
+    ...body.addressed_to,
+    ...(body.held_from ?? []),
+    ...(body.turns ?? []).map(([agent]) => agent),
+  ];
   return others.some((id) => id !== row.actor_id && viewer.own.has(id));
 }
 
@@ -154,14 +163,18 @@ function wishOf(round: Round, row: LogRow): ServerEvent {
 
 /** A fact as it is said: the log's body, with the words as they are now. */
 function factOf(round: Round, viewer: Viewer, row: LogRow): ServerEvent {
-  const { v, ...envelope } = envelopeOf(round, row);
-  const fact = { v, type: row.type, ...envelope, actor: actorFor(viewer, row) };
+  const fact = factHead(round, viewer, row);
   const body = bodyOf(row);
   if (row.type === "message.handed") return { ...fact, ...handedFields(row) } as ServerEvent;
   if (row.type === "message.posted") return { ...fact, ...postedFields(round, viewer, row) } as ServerEvent;
   if (row.type === "message.edited") return { ...fact, ...editedFields(round, row) } as ServerEvent;
   if (row.type === "file.transcribed") return { ...fact, ...transcribedFields(round, row) } as ServerEvent;
-  return { ...fact, ...body } as ServerEvent;
+  return { ...fact, ...askFields(round, row, body) } as ServerEvent;
+}
+
+function factHead(round: Round, viewer: Viewer, row: LogRow) {
+  const { v, ...envelope } = envelopeOf(round, row);
+  return { v, type: row.type, ...envelope, actor: actorFor(viewer, row) };
 }
 
 function actorFor(viewer: Viewer, row: LogRow): Actor {

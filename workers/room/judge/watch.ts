@@ -1,17 +1,13 @@
 /** Turns that nobody hears of any more, or that were asked to stop, are ended by the room (TURN-4, TURN-5). */
-
+import { expiryOf, GONE_MS } from "../../../src/shared/rules/turns.ts";
 import { isWaiting } from "../store/approvals.ts";
 import { agentsOf, participant } from "../store/participants.ts";
+import { noteHeard } from "../store/runs.ts";
 import type { RunRow } from "../types.ts";
 import { finishRun } from "../verbs/finish.ts";
 import type { Writer } from "../write.ts";
 import { STOP_MS } from "./pause.ts";
 import { startPickupClock } from "./pickups.ts";
-
-/** A run without a word for so long has failed. */
-const SILENT_FOR_GOOD_MS = 3_600_000;
-/** Its harness may be away for so long. */
-const GONE_MS = 10 * 60_000;
 
 /** When the room ends a run if nothing more is heard, and as what; undefined while it waits for people. */
 function endOf(
@@ -20,15 +16,18 @@ function endOf(
 ): { at: number; outcome: "stopped" | "failed"; text: string } | undefined {
   if (run.stopping_at !== null) return { at: run.stopping_at + STOP_MS, outcome: "stopped", text: "" };
   if (run.paused !== 0 || isWaiting(w.db, run.id)) return undefined;
-  const silent = {
-    at: run.heard_at + SILENT_FOR_GOOD_MS,
-    outcome: "failed" as const,
-    text: "was not heard from for an hour",
+  const goneAt = participant(w.db, run.harness_id)?.gone_at ?? undefined;
+  const turn = {
+    started_at: run.started_at,
+    heard_at: run.heard_at,
+    paused: false,
+    waiting: false,
+    ended: false,
   };
-  const goneAt = participant(w.db, run.harness_id)?.gone_at;
-  if (goneAt === null || goneAt === undefined) return silent;
-  const gone = { at: goneAt + GONE_MS, outcome: "failed" as const, text: "lost its harness for ten minutes" };
-  return gone.at < silent.at ? gone : silent;
+  const at = expiryOf(turn, goneAt);
+  const gone = at < expiryOf(turn, undefined);
+  const text = gone ? "lost its harness for ten minutes" : "was not heard from for an hour";
+  return { at, outcome: "failed", text };
 }
 
 /** The alarm: ends what is due and looks again at the next. */
@@ -73,6 +72,15 @@ export function harnessWent(w: Writer, harnessId: string): void {
 
 /** A harness is here again: what waits for its agents may be begun now (TURN-5, TURN-7). */
 export function harnessCame(w: Writer, harnessId: string): void {
+  const waited = w.db
+    .all<RunRow>("SELECT * FROM runs WHERE harness_id = ? AND ended_seq IS NULL", harnessId)
+    .filter((run) => isWaiting(w.db, run.id));
   w.db.run("UPDATE participants SET gone_at = NULL WHERE id = ? AND gone_at IS NOT NULL", harnessId);
+  // What people decided meanwhile is sent now, so the clocks of its turns start anew (TURN-5).
+  for (const run of waited) {
+    if (isWaiting(w.db, run.id)) continue;
+    noteHeard(w.db, run.id, w.now);
+    watchRun(w, { ...run, heard_at: w.now });
+  }
   for (const id of [harnessId, ...agentsOf(w.db, harnessId).map((a) => a.id)]) startPickupClock(w, id);
 }

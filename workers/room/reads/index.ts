@@ -7,6 +7,7 @@ import { listTokens } from "../access/tokens.ts";
 import type { Round, Viewer } from "../deliver/viewer.ts";
 import type { Caller } from "../types.ts";
 import type { Ledger } from "../write.ts";
+import { approvals, audit, auditVerify, grants, policy, policyTry } from "./approvals.ts";
 import { me, participants, settings } from "./people.ts";
 import { search } from "./search.ts";
 import { context, events, files, memberList, runs, spaceItem, spaces } from "./spaces.ts";
@@ -59,6 +60,12 @@ const READS = {
   space: spaceItem,
   spaces,
   tokens,
+  approvals,
+  grants,
+  policy,
+  policyTry,
+  audit,
+  auditVerify,
 };
 type Reads = typeof READS;
 export type ReadName = keyof Reads;

@@ -5,13 +5,13 @@ import { addUncounted } from "../judge/spend.ts";
 import { endRun, run as runRow } from "../store/runs.ts";
 import type { RunRow } from "../types.ts";
 import type { Writer } from "../write.ts";
-import { cancelAsks } from "./approvals.ts";
+import { cancelAsks } from "./settle.ts";
 
 const SYSTEM = { kind: "system", id: "system" } as const;
 
 /** Ends a run; `by` main when a frame of its harness says so, else the room does it. */
 export function finishRun(w: Writer, run: RunRow, outcome: Outcome, main?: true): void {
-  cancelAsks(w, run.id, `the run ended: ${outcome}`);
+  cancelAsks(w, run.id, "run_ended");
   const cost = runRow(w.db, run.id)?.cost_micros ?? null;
   const ended = w.append("run.ended", {
     spaceId: run.space_id,

@@ -2,9 +2,12 @@
 import type { Verb, VerbType } from "../../../src/shared/wire/index.ts";
 import type { Extras, Writer } from "../write.ts";
 import * as agents from "./agents.ts";
+import * as approvals from "./approvals.ts";
 import * as members from "./members.ts";
 import * as messages from "./messages.ts";
 import * as participants from "./participants.ts";
+import * as policy from "./policy.ts";
+import * as questions from "./questions.ts";
 import * as runs from "./runs.ts";
 import * as spaces from "./spaces.ts";
 
@@ -34,6 +37,14 @@ const HANDLERS: { [T in VerbType]: Handler<T> } = {
   "agent.declare": participants.declare,
   "agent.withdraw": participants.withdraw,
   "settings.set": participants.setSettings,
+  "approval.request": approvals.request,
+  "approval.decide": approvals.decide,
+  "approval.route": approvals.route,
+  "approval.cancel": approvals.cancel,
+  "question.ask": questions.ask,
+  "question.answer": questions.answer,
+  "policy.set": policy.set,
+  "grant.revoke": policy.revokeGrant,
   "run.start": runs.start,
   "run.step": runs.step,
   "run.usage": runs.usage,

@@ -15,6 +15,7 @@ import {
 import type { ParticipantRow } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { endRunsOf } from "./runs.ts";
+import { approverLost } from "./settle.ts";
 import { mustBeAddable } from "./spaces.ts";
 import { administers, asRegular, asSpaceOwner, inSpace, mustBePerson } from "./standing.ts";
 
@@ -56,6 +57,7 @@ export function leave(w: Writer, spaceId: string, who: ParticipantRow, main?: tr
   });
   closeStay(w.db, spaceId, who.id, row.seq);
   releaseHandle(w.db, spaceId, who.id, w.now);
+  approverLost(w, who.id, spaceId);
 }
 
 export function add(w: Writer, event: Verb<"member.add">): void {
@@ -149,4 +151,5 @@ export function role(w: Writer, event: Verb<"member.role">): void {
     of.id,
     who.id,
   );
+  if (next === "guest") approverLost(w, who.id, of.id);
 }

@@ -7,6 +7,7 @@ import type { ParticipantRow, StayRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
 import { leave } from "./members.ts";
 import { endRunsOf } from "./runs.ts";
+import { approverLost } from "./settle.ts";
 import { named } from "./spaces.ts";
 import { administers, mustBePerson } from "./standing.ts";
 
@@ -72,6 +73,7 @@ export function remove(w: Writer, event: Verb<"participant.remove">): void {
     for (const { space_id } of staysOf(w, one.id)) leave(w, space_id, one);
     endRunsOf(w, one.id);
     w.db.run("UPDATE participants SET removed_at = ? WHERE id = ?", w.now, one.id);
+    approverLost(w, one.id);
     w.db.run("DELETE FROM tokens WHERE participant_id = ?", one.id);
     w.db.run("DELETE FROM links WHERE participant_id = ?1 OR made_by = ?1", one.id);
     w.afterwards({ kind: "close", participantId: one.id, code: 4403, reason: "removed from the workspace" });
@@ -87,6 +89,7 @@ export function role(w: Writer, event: Verb<"participant.role">): void {
   if (event.role !== "owner") mustLeaveAnOwner(w, who);
   w.append("participant.role_changed", { body: { participant_id: who.id, role: event.role }, main: true });
   w.db.run("UPDATE participants SET role = ? WHERE id = ?", event.role, who.id);
+  if (event.role === "guest") approverLost(w, who.id);
   for (const { space_id, role: was } of staysOf(w, who.id)) {
     const next = event.role === "guest" ? "guest" : was === "guest" ? "member" : was;
     if (next === was) continue;
@@ -174,6 +177,7 @@ export function withdraw(w: Writer, event: Verb<"agent.withdraw">): void {
   });
   endRunsOf(w, agent.id);
   w.db.run("UPDATE participants SET withdrawn = 1 WHERE id = ?", agent.id);
+  approverLost(w, agent.id);
 }
 
 export function setSettings(w: Writer, event: Verb<"settings.set">): void {

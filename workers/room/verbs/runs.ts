@@ -5,7 +5,7 @@ import type { Verb } from "../../../src/shared/wire/index.ts";
 import { refuse } from "../../kit/result.ts";
 import { canPause, pauseAgents, setPaused, stopRun } from "../judge/pause.ts";
 import { pickedUpMessages } from "../judge/pickups.ts";
-import { addCost, spentOut } from "../judge/spend.ts";
+import { addCost, jobOf, spentOut } from "../judge/spend.ts";
 import { watchRun } from "../judge/watch.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
@@ -14,8 +14,8 @@ import { noteHeard, run } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
 import type { RunRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
-import { cancelAsks } from "./approvals.ts";
 import { finishRun } from "./finish.ts";
+import { cancelAsks } from "./settle.ts";
 import { inSpace, mustBePerson } from "./standing.ts";
 
 /** `run.usage` still counts this long after the end (SPEND-3). */
@@ -28,7 +28,7 @@ export function openRunOf(w: Writer, runId: string | undefined): RunRow {
   return found;
 }
 
-function ownRun(w: Writer, runId: string | undefined): RunRow {
+export function ownRun(w: Writer, runId: string | undefined): RunRow {
   if (runId === undefined) refuse("run_required", "This needs a run_id: start a run first, with run.start.");
   const found = run(w.db, runId);
   if (!found || found.harness_id !== w.caller.participant.id) unknownRun();
@@ -152,7 +152,10 @@ function takeCost(w: Writer, of: RunRow, costUsd: number | undefined): void {
       ],
     });
   w.db.run("UPDATE runs SET cost_micros = ? WHERE id = ?", (of.cost_micros ?? 0) + checked.increase, of.id);
-  addCost(w, of.space_id, checked.increase, of.cost_micros === null && of.ended_seq !== null);
+  // A late first cost takes the run out of those that its job could not count.
+  const late =
+    of.cost_micros === null && of.ended_seq !== null && of.ended_seq > jobOf(w.db, of.space_id).since_seq;
+  addCost(w, of.space_id, checked.increase, late);
 }
 
 /** At the ceiling the room pauses the space's agents, in the transaction of the report (SPEND-3). */
@@ -203,7 +206,7 @@ export function stop(w: Writer, event: Verb<"run.stop">): void {
   if (going.stopping_at !== null)
     refuse("conflict", "This run was asked to stop already. It ends within 30 seconds.");
   stopRun(w, going, true);
-  cancelAsks(w, going.id, `${w.caller.participant.name} stopped the run`);
+  cancelAsks(w, going.id, "run_stopped");
 }
 
 /** An open run in a space of the acting person; a guest only stops runs on their own message (SPACE-7, TURN-4). */
