@@ -50,7 +50,8 @@ function silenceOf(turn: Turn): number {
   return lastHeard(turn) + SILENT_MS;
 }
 
-function expiryOf(turn: Turn, harnessGoneSince: number | undefined): number {
+/** When the room ends a run that nothing more is heard of. */
+export function expiryOf(turn: Turn, harnessGoneSince: number | undefined): number {
   const heard = lastHeard(turn);
   const unheard = heard + EXPIRED_MS;
   if (harnessGoneSince === undefined) return unheard;

@@ -3,7 +3,7 @@
  * calls here, so that no path forgets the guard, the job or what was held.
  */
 import { afterWork } from "../../../src/shared/rules/guard.ts";
-import type { LogRow } from "../types.ts";
+import type { LogRow, ResumedBecause } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { exchangeOf, keepExchange, pauseOf } from "./exchange.ts";
 import { handHeld } from "./handing.ts";
@@ -20,14 +20,14 @@ export function personActed(w: Writer, spaceId: string, row: LogRow): void {
   );
   const pause = pauseOf(w.db, spaceId);
   if (pause && pause.lasting !== 0) return;
-  if (pause) endPause(w, spaceId);
-  if (spentOut(w, spaceId) === undefined) handHeld(w, spaceId);
+  if (pause) endPause(w, spaceId, { by: "act", act: row.seq });
+  if (spentOut(w, spaceId) === undefined) handHeld(w, spaceId, row.seq);
 }
 
-/** Ends a pause, and says so (GUARD-5). */
-export function endPause(w: Writer, spaceId: string, main?: true): LogRow {
+/** Ends a pause, and says so (GUARD-5); without a `because` it was asked for. */
+export function endPause(w: Writer, spaceId: string, because?: ResumedBecause): LogRow {
   w.db.run("DELETE FROM pauses WHERE space_id = ?", spaceId);
-  return w.append("agents.resumed", { spaceId, body: {}, ...(main ? { main } : {}) });
+  return w.append("agents.resumed", { spaceId, ...(because ? { body: { because } } : { body: {}, main: true }) });
 }
 
 /** An agent made something new: a file new to the space, a question to a person, an approval request. */

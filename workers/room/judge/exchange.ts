@@ -4,20 +4,18 @@ import {
   afterMessage,
   afterWork,
   EMPTY_EXCHANGE,
+  EXCHANGE_FROM,
   type ExchangeState,
   isRepeat,
   judge,
+  REPEAT_LOOKS_BACK,
 } from "../../../src/shared/rules/guard.ts";
 import type { Db } from "../../kit/db.ts";
 import { headSeq, linesBefore } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
-import type { FileRef, PostedBody, StoredExchange } from "../types.ts";
+import type { FileRef, PauseCause, PostedBody, StoredExchange, StoredGuard } from "../types.ts";
 import type { Writer } from "../write.ts";
 
-/** From this count on a delivery says how the talk stands (GUARD-2). */
-const WORTH_SAYING = 8;
-/** How many of a sender's own messages a new one is compared with (GUARD-3). */
-const COMPARED = 50;
 /** How many lines are looked through for them: the guard pauses long before. */
 const MAX_SCANNED = 500;
 
@@ -33,7 +31,7 @@ export function lastAct(db: Db, spaceId: string): Act | undefined {
 
 export interface PauseRow {
   space_id: string;
-  cause: "person" | "spend" | "day" | "guard";
+  cause: PauseCause;
   lasting: number;
   told: number;
 }
@@ -72,6 +70,8 @@ export interface Judged {
   /** The guard's own pause is due once this message is in (GUARD-7). */
   pause: boolean;
   exchange?: StoredExchange;
+  /** What it rested on, to be kept with the message (WHY-1). */
+  kept: Pick<PostedBody, "made" | "repeat" | "guard" | "shut">;
 }
 
 /**
@@ -81,17 +81,20 @@ export interface Judged {
 export function judgeAgentMessage(w: Writer, spaceId: string, said: Said, toAgents: boolean): Judged {
   const { db } = w;
   const fresh = newFile(db, spaceId, said.files);
-  if (!toAgents && fresh === undefined) return { held: false, pause: false };
+  if (!toAgents && fresh === undefined) return { held: false, pause: false, kept: {} };
   const stored = exchangeOf(db, spaceId);
   const seq = headSeq(db) + 1;
   const by = w.actor.id;
   let state = stored.state;
+  let kept: Judged["kept"] = {};
   if (fresh !== undefined) {
     // The message that is the work counts 0, but what only a person resets goes on counting (GUARD-7).
     const total = state.total + (toAgents ? 1 : 0);
     state = { ...afterWork(state, { seq, at: w.now, by, made: "file", file: fresh }), total };
+    kept = { made: "file" };
   } else {
     const repeat = repeatOf(w, spaceId, said, state.since.seq);
+    if (repeat) kept = { repeat: repeat.kind };
     state = afterMessage(state, {
       message_id: said.messageId,
       seq,
@@ -101,13 +104,29 @@ export function judgeAgentMessage(w: Writer, spaceId: string, said: Said, toAgen
     });
   }
   keepExchange(db, spaceId, { ...stored, state });
-  if (!toAgents) return { held: false, pause: false };
-  const paused = pauseOf(db, spaceId) !== undefined;
+  if (!toAgents) return { held: false, pause: false, kept };
+  const pause = pauseOf(db, spaceId);
+  const paused = pause !== undefined;
   const verdict = judge(state, w.workspace.settings.guard, paused);
   return {
     held: verdict.held,
     pause: verdict.pause && !paused,
-    ...(state.count >= WORTH_SAYING ? { exchange: factsOf(w, state, verdict, paused) } : {}),
+    kept: { ...kept, guard: guardOf(w, state, verdict.circling, pause) },
+    ...(state.count >= EXCHANGE_FROM ? { exchange: factsOf(w, state, verdict, paused) } : {}),
+  };
+}
+
+function guardOf(w: Writer, state: ExchangeState, circling: boolean, pause: PauseRow | undefined): StoredGuard {
+  const { stop, hold } = w.workspace.settings.guard;
+  return {
+    count: state.count,
+    total: state.total,
+    since_seq: state.since.seq,
+    since: state.since.kind,
+    ...(circling ? { circling } : {}),
+    stop,
+    hold,
+    ...(pause ? { pause: pause.cause } : {}),
   };
 }
 
@@ -178,6 +197,6 @@ function* ownTexts(w: Writer, spaceId: string, sinceSeq: number): Generator<stri
         yield text;
       }
     }
-    if (scanned >= MAX_SCANNED || yielded >= COMPARED) return;
+    if (scanned >= MAX_SCANNED || yielded >= REPEAT_LOOKS_BACK) return;
   }
 }

@@ -3,7 +3,7 @@ import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { isGone } from "../store/participants.ts";
 import { members } from "../store/spaces.ts";
-import type { HandedBody } from "../types.ts";
+import type { HandedBecause, HandedBody } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { sinceOf } from "./since.ts";
 import { spendFacts } from "./spend.ts";
@@ -17,6 +17,7 @@ export function handOver(
   messageId: string,
   takers: readonly string[],
   why: HandedBody["why"],
+  because: HandedBecause,
 ): boolean {
   const words = wordsOf(w.db, messageId);
   if (!words || words.text === null || factAt(w.db, words.seq)?.space_id !== spaceId) return false;
@@ -30,6 +31,7 @@ export function handOver(
     why,
     ...sinceOf(w, spaceId, here, able),
     ...spendFacts(w, spaceId),
+    because,
   };
   const row = w.append("message.handed", { spaceId, actor: SYSTEM, body });
   for (const id of able)
@@ -43,7 +45,7 @@ export function handOver(
 }
 
 /** Hands each agent its newest held message, once, oldest first (GUARD-4). */
-export function handHeld(w: Writer, spaceId: string): void {
+export function handHeld(w: Writer, spaceId: string, act: number): void {
   const rows = w.db.all<{ agent_id: string; message_id: string }>(
     "SELECT agent_id, message_id FROM held WHERE space_id = ? ORDER BY message_id, agent_id",
     spaceId,
@@ -53,5 +55,5 @@ export function handHeld(w: Writer, spaceId: string): void {
   const byMessage = new Map<string, string[]>();
   for (const { agent_id, message_id } of rows)
     byMessage.set(message_id, [...(byMessage.get(message_id) ?? []), agent_id]);
-  for (const [messageId, takers] of byMessage) handOver(w, spaceId, messageId, takers, "held");
+  for (const [messageId, takers] of byMessage) handOver(w, spaceId, messageId, takers, "held", { act });
 }

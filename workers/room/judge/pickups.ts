@@ -88,7 +88,8 @@ function passOn(w: Writer, row: PickupRow): void {
   const name = participant(w.db, row.agent_id)?.name ?? "The agent";
   const toLead =
     lead !== undefined && lead !== said.actor_id && lead !== row.agent_id && !pauseOf(w.db, of.id);
-  const handed = toLead && handOver(w, of.id, row.message_id, [lead], "not_picked_up");
+  const because = { waited_for: row.agent_id, waited_s: PICKUP_MS / 1000 };
+  const handed = toLead && handOver(w, of.id, row.message_id, [lead], "not_picked_up", because);
   const leadName = handed ? here.find((m) => m.id === lead)?.name : undefined;
   w.append("notice.posted", {
     spaceId: of.id,

@@ -23,7 +23,20 @@ export interface Posting {
 
 export type Decision = Pick<
   PostedBody,
-  "addressed_to" | "why" | "held" | "held_from" | "turns" | "since" | "exchange" | "spend"
+  | "addressed_to"
+  | "why"
+  | "held"
+  | "held_from"
+  | "turns"
+  | "since"
+  | "exchange"
+  | "spend"
+  | "unreachable"
+  | "after_stop"
+  | "made"
+  | "repeat"
+  | "guard"
+  | "shut"
 >;
 
 /** Whom a message goes to after the guard, the ceilings and the pauses have had their say. */
@@ -31,10 +44,12 @@ export function decidePost(w: Writer, of: Posting): { facts: Decision; judged: J
   const { space, here, decided, run } = of;
   const byPerson = w.caller.participant.kind === "person";
   // After a stop the run's words are for nobody (TURN-4).
-  const wanted = run?.stopping_at != null ? [] : decided.addressed_to;
+  const stopping = run !== undefined && run.stopping_at !== null;
+  const wanted = stopping ? [] : decided.addressed_to;
   if (byPerson) liftSpentPause(w, space.id);
-  const judged = byPerson
-    ? { held: wanted.length > 0 && isShut(w, space.id), pause: false }
+  const shut = byPerson && wanted.length > 0 ? shutBy(w, space.id) : undefined;
+  const judged: Judged = byPerson
+    ? { held: shut !== undefined, pause: false, kept: shut === undefined ? {} : { shut } }
     : judgeAgentMessage(w, space.id, of.said, wanted.length > 0);
   const goesTo = judged.held ? [] : wanted;
   // A person's own message already shows its new job (SPEND-1); its seq is known once it is appended.
@@ -45,8 +60,11 @@ export function decidePost(w: Writer, of: Posting): { facts: Decision; judged: J
     ...turnsNow(w, space.id),
     ...sinceOf(w, space.id, here, wanted),
     ...(wanted.length > 0 ? spendFacts(w, space.id, job) : {}),
-    ...("exchange" in judged && judged.exchange ? { exchange: judged.exchange } : {}),
+    ...(judged.exchange ? { exchange: judged.exchange } : {}),
     ...(judged.held ? { held: true as const, held_from: wanted } : {}),
+    ...(decided.unreachable.length > 0 ? { unreachable: decided.unreachable } : {}),
+    ...(stopping && decided.addressed_to.length > 0 ? { after_stop: decided.addressed_to } : {}),
+    ...judged.kept,
   };
   return { facts, judged };
 }
@@ -55,14 +73,16 @@ function nextSeq(w: Writer): number {
   return (w.db.one<{ seq: number | null }>("SELECT max(seq) AS seq FROM log")?.seq ?? 0) + 1;
 }
 
-/** Whether even a person's words wait: a lasting pause, or the day's ceiling (GUARD-5, SPEND-5). */
-function isShut(w: Writer, spaceId: string): boolean {
-  return pauseOf(w.db, spaceId)?.lasting === 1 || spentOut(w, spaceId) === "day";
+/** Why even a person's words wait, if so: a lasting pause, or the day's ceiling (GUARD-5, SPEND-5). */
+function shutBy(w: Writer, spaceId: string): PostedBody["shut"] {
+  if (pauseOf(w.db, spaceId)?.lasting === 1) return "pause";
+  return spentOut(w, spaceId) === "day" ? "day" : undefined;
 }
 
 /** A day's pause ends with the day, or when the ceiling was raised. */
 function liftSpentPause(w: Writer, spaceId: string): void {
-  if (pauseOf(w.db, spaceId)?.cause === "day" && spentOut(w, spaceId) !== "day") endPause(w, spaceId);
+  if (pauseOf(w.db, spaceId)?.cause === "day" && spentOut(w, spaceId) !== "day")
+    endPause(w, spaceId, { by: "day" });
 }
 
 /** Carries out what {@link decidePost} decided, once the message stands in the log. */

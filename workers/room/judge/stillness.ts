@@ -1,9 +1,10 @@
 /** People's words that were nobody's turn go to the lead once the room is still (LEAD-2). */
+import { stillAt, wantsLead } from "../../../src/shared/rules/lead.ts";
 import { linesBefore } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { workingRuns } from "../store/runs.ts";
 import { leadOf, members, space } from "../store/spaces.ts";
-import type { PostedBody } from "../types.ts";
+import type { HandedBecause, PostedBody } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { pauseOf } from "./exchange.ts";
 import { handOver } from "./handing.ts";
@@ -28,20 +29,28 @@ export function handUnclaimed(w: Writer, typingAt: (spaceId: string) => number |
   for (const { space_id, from_seq } of w.db.all<{ space_id: string; from_seq: number }>(
     "SELECT * FROM unclaimed",
   )) {
-    const due = stillAt(w, space_id, stillS * 1000, typingAt(space_id));
+    // A turn that goes says so by a line or its end; until then it is looked at again.
+    const due = stillSince(w, space_id, stillS * 1000, typingAt(space_id)) ?? w.now + stillS * 1000;
     if (due > w.now) {
       next = Math.min(next ?? due, due);
       continue;
     }
     w.db.run("DELETE FROM unclaimed WHERE space_id = ?", space_id);
-    handFrom(w, space_id, from_seq);
+    handFrom(w, space_id, from_seq, {
+      still_s: stillS,
+      still_since: new Date(due - stillS * 1000).toISOString(),
+    });
   }
   if (next !== undefined) w.afterwards({ kind: "alarm", name: "still", at: next });
 }
 
-/** When a space will have been still for so long, if nothing more happens. */
-function stillAt(w: Writer, spaceId: string, stillMs: number, typingAt: number | undefined): number {
-  if (workingRuns(w.db, spaceId, w.now).length > 0) return w.now + stillMs;
+/** When a space will have been still for so long; undefined while a turn goes. */
+function stillSince(
+  w: Writer,
+  spaceId: string,
+  stillMs: number,
+  typingAt: number | undefined,
+): number | undefined {
   const last = w.db.one<{ at: number }>(
     "SELECT log.at FROM lines JOIN log ON log.seq = lines.seq WHERE lines.space_id = ? ORDER BY lines.seq DESC LIMIT 1",
     spaceId,
@@ -50,21 +59,37 @@ function stillAt(w: Writer, spaceId: string, stillMs: number, typingAt: number |
     "SELECT max(ended_at) AS at FROM last_turns WHERE space_id = ?",
     spaceId,
   );
-  return Math.max(last?.at ?? 0, typingAt ?? 0, ended?.at ?? 0) + stillMs;
+  return stillAt(
+    {
+      postedAt: last?.at ?? 0,
+      typingAt,
+      workedAt: ended?.at ?? undefined,
+      workingRuns: workingRuns(w.db, spaceId, w.now).length,
+    },
+    stillMs,
+  );
 }
 
 /** Each message its own hand-over, once, in order (LEAD-2). */
-function handFrom(w: Writer, spaceId: string, fromSeq: number): void {
+function handFrom(w: Writer, spaceId: string, fromSeq: number, because: HandedBecause): void {
   const of = space(w.db, spaceId);
   const lead = of && leadOf(of, members(w.db, spaceId));
   if (lead === undefined || pauseOf(w.db, spaceId) || spentOut(w, spaceId)) return;
   const due: string[] = [];
   for (const row of linesBefore(w.db, spaceId, Number.MAX_SAFE_INTEGER, fromSeq - 1)) {
-    if (row.type !== "message.posted" || row.actor_kind !== "person") continue;
+    if (row.type !== "message.posted") continue;
     const body = JSON.parse(row.body) as PostedBody;
-    if (body.why === "nobody" && !body.not_for_lead && wordsOf(w.db, body.message_id)?.text != null)
-      due.push(body.message_id);
+    const wanted = wantsLead({
+      from_person: row.actor_kind === "person",
+      addressed_to: body.addressed_to,
+      why: body.why,
+      mentions_people_only: body.why === "person-mentioned",
+      answers_question: body.not_for_lead === true,
+      deleted: wordsOf(w.db, body.message_id)?.text === null,
+      held: body.held === true,
+    });
+    if (wanted) due.push(body.message_id);
     if (due.length === MAX_HANDED) break;
   }
-  for (const messageId of due.toReversed()) handOver(w, spaceId, messageId, [lead], "lead");
+  for (const messageId of due.toReversed()) handOver(w, spaceId, messageId, [lead], "lead", because);
 }

@@ -8,11 +8,10 @@ import { contextOf, fileOf } from "../deliver/lines.ts";
 import { rosterOf } from "../deliver/roster.ts";
 import { MAX_BUDGET } from "../deliver/viewer.ts";
 import { readSeq } from "../signals.ts";
-import { isWaiting } from "../store/approvals.ts";
 import { currentFiles, versionsOf } from "../store/files.ts";
 import { factsAfter, headSeq } from "../store/log.ts";
 import { workspaceOf } from "../store/participants.ts";
-import { SILENT_MS } from "../store/runs.ts";
+import { stateOf } from "../store/runs.ts";
 import { isIn, isOpen, leadOf, members, space } from "../store/spaces.ts";
 import type { RunRow, SpaceRow } from "../types.ts";
 import { type PageArgs, pageOf, type Reader } from "./index.ts";
@@ -163,10 +162,9 @@ export function runs(r: Reader, args: PageArgs & { space_id: string }) {
 }
 
 /** A silent run shows as waiting: nobody knows that it works (TURN-5). */
-function stateOf(r: Reader, row: RunRow): z.infer<typeof http.runItem>["state"] {
-  if (row.ended_seq !== null) return "ended";
-  if (row.paused !== 0) return "paused";
-  return isWaiting(r.db, row.id) || r.round.now - row.heard_at >= SILENT_MS ? "waiting" : "working";
+function shownState(r: Reader, row: RunRow): z.infer<typeof http.runItem>["state"] {
+  const state = stateOf(r.db, row, r.round.now);
+  return state === "silent" || state === "expired" ? "waiting" : state;
 }
 
 function runItem(r: Reader, row: RunRow): z.infer<typeof http.runItem> {
@@ -178,7 +176,7 @@ function runItem(r: Reader, row: RunRow): z.infer<typeof http.runItem> {
     run_id: row.id,
     agent_id: row.agent_id,
     message_ids: taken.map((t) => t.message_id),
-    state: stateOf(r, row),
+    state: shownState(r, row),
     ...(row.outcome === null ? {} : { outcome: row.outcome as "done" }),
     ...(row.step === null ? {} : { step: row.step }),
     started_at: new Date(row.started_at).toISOString(),

@@ -1,9 +1,22 @@
 /** Runs: which turns are going, and when the last ones ended. */
+import { type TurnState, turnState } from "../../../src/shared/rules/turns.ts";
 import type { Db } from "../../kit/db.ts";
 import type { RunRow } from "../types.ts";
+import { isWaiting } from "./approvals.ts";
 
-/** After this long without a word a run stops counting as working (TURN-5). */
-export const SILENT_MS = 10 * 60_000;
+/** How a run stands (TURN-5): what waits for people or is paused is not working. */
+export function stateOf(db: Db, row: RunRow, now: number): TurnState {
+  return turnState(
+    {
+      started_at: row.started_at,
+      heard_at: row.heard_at,
+      paused: row.paused !== 0,
+      waiting: row.ended_seq === null && isWaiting(db, row.id),
+      ended: row.ended_seq !== null,
+    },
+    now,
+  );
+}
 
 export function run(db: Db, id: string): RunRow | undefined {
   return db.one("SELECT * FROM runs WHERE id = ?", id);
@@ -13,9 +26,9 @@ export function openRuns(db: Db, spaceId: string): RunRow[] {
   return db.all("SELECT * FROM runs WHERE space_id = ? AND ended_seq IS NULL ORDER BY started_seq", spaceId);
 }
 
-/** The turns that count as going: heard from within ten minutes (NOTE-3). */
+/** The turns that count as going: heard from within ten minutes, and not waiting (NOTE-3, TURN-5). */
 export function workingRuns(db: Db, spaceId: string, now: number): RunRow[] {
-  return openRuns(db, spaceId).filter((run) => now - run.heard_at < SILENT_MS);
+  return openRuns(db, spaceId).filter((row) => stateOf(db, row, now) === "working");
 }
 
 export function noteHeard(db: Db, runId: string, now: number): void {
