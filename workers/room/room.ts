@@ -28,6 +28,7 @@ import { type Clock, openClock } from "./ids.ts";
 import { passOnOverdue } from "./judge/pickups.ts";
 import { handUnclaimed } from "./judge/stillness.ts";
 import { endOverdueRuns } from "./judge/watch.ts";
+import { openLimits } from "./limits.ts";
 import { idOf } from "./parse.ts";
 import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/index.ts";
 import { ROOM_MIGRATIONS } from "./schema.ts";
@@ -47,6 +48,7 @@ export class Room extends DurableObject<Env> {
   readonly #alarms;
   readonly #connections;
   readonly #sockets;
+  readonly #limits = openLimits();
   #clock: Clock | undefined;
   #waiting = new Set<() => void>();
   /** Writes that arrived while a commit was under way: the next group (BATCH-2). */
@@ -416,7 +418,7 @@ export class Room extends DurableObject<Env> {
       this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0,
       () => this.wall(),
     );
-    return { storage: this.ctx.storage, db: this.#db, clock: this.#clock };
+    return { storage: this.ctx.storage, db: this.#db, clock: this.#clock, limits: this.#limits };
   }
 
   #round(): Round {

@@ -9,6 +9,7 @@ import type { Db } from "../kit/db.ts";
 import { refuse } from "../kit/result.ts";
 import { mustSpeak } from "./access/authenticate.ts";
 import type { Clock } from "./ids.ts";
+import type { Limits } from "./limits.ts";
 import { isRecord, type Json, parseVerb, ROUTED, typeOf } from "./parse.ts";
 import { addLine, append, factById, headSeq, writeByKey } from "./store/log.ts";
 import { participant, workspaceOf } from "./store/participants.ts";
@@ -55,6 +56,7 @@ export interface Ledger {
   storage: DurableObjectStorage;
   db: Db;
   clock: Clock;
+  limits: Limits;
 }
 
 /** The outcome of a group of writes that stand or fall together. */
@@ -75,6 +77,8 @@ export function write(
   failedAt: { index: number },
 ): Written {
   const out: Written = { receipts: [], rows: [], effects: [] };
+  const { limits } = workspaceOf(ledger.db).settings;
+  ledger.limits.take(caller.participant.id, frames.length, limits, ledger.clock.now());
   ledger.storage.transactionSync(() => {
     for (const [index, frame] of frames.entries()) {
       failedAt.index = index;
