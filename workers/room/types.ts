@@ -145,7 +145,34 @@ export interface PostedBody {
   spend?: StoredSpend;
   /** A message that only people are mentioned in, or that answers a question, is not the lead's (LEAD-3). */
   not_for_lead?: true;
+  /** Mentioned agents that could not be addressed (ADDR-5). */
+  unreachable?: string[];
+  /** Whom it would have been for, had its run not been asked to stop (TURN-4). */
+  after_stop?: string[];
+  /** It brought a file that was new to the space (GUARD-1). */
+  made?: "file";
+  /** It said again what was there, or brought a file that was (GUARD-3). */
+  repeat?: "file" | "words";
+  /** What the guard counted, and by which settings it judged (WHY-1). */
+  guard?: StoredGuard;
+  /** Why a person's words had to wait (GUARD-5, SPEND-5). */
+  shut?: "pause" | "day";
 }
+
+export interface StoredGuard {
+  count: number;
+  total: number;
+  /** Where the count began. */
+  since_seq: number;
+  since: "person" | "work" | "start";
+  circling?: true;
+  stop: number;
+  hold: number | null;
+  /** The agents were paused when it was said. */
+  pause?: PauseCause;
+}
+
+export type PauseCause = "person" | "spend" | "day" | "guard";
 
 export type StoredExchange = Omit<Exchange, "note" | "person_looking" | "also_for">;
 export type StoredSpend = NonNullable<Context["spend"]>;
@@ -159,6 +186,45 @@ export interface HandedBody {
   why: "held" | "lead" | "not_picked_up";
   since?: Record<string, number>;
   spend?: StoredSpend;
+  because?: HandedBecause;
+}
+
+/**
+ * What a decision of the room rested on. A body's `because` is only for `GET /v1/why`: no frame has it (WHY-1).
+ */
+export interface HandedBecause {
+  /** The act of a person that let held messages go (GUARD-4). */
+  act?: number;
+  /** How long the room had to be still, and since when it was (LEAD-2). */
+  still_s?: number;
+  still_since?: string;
+  /** Who had not begun it (TURN-7). */
+  waited_for?: string;
+  waited_s?: number;
+}
+
+export interface PausedBecause {
+  /** What the job had spent (SPEND-2). */
+  spend?: StoredSpend;
+  /** What the workspace had spent on a day (SPEND-5). */
+  day?: { day: string; spent_usd: number; ceiling_usd: number };
+  /** Messages for agents since a person acted, and how many there may be (GUARD-7). */
+  total?: number;
+  most?: number;
+}
+
+export interface ResumedBecause {
+  /** A person's act ended the pause, or a day's ceiling no longer held. */
+  by: "act" | "day";
+  act?: number;
+}
+
+export interface EndedBecause {
+  cause: "no_reply" | "stopped" | "silent" | "gone" | "left";
+}
+
+export interface HaltedBecause {
+  cause: PauseCause;
 }
 
 export interface Workspace {

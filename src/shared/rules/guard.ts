@@ -156,17 +156,39 @@ export interface Verdict {
  * taking turns means nothing there.
  */
 export function judge(state: ExchangeState, settings: GuardSettings, paused: boolean): Verdict {
-  const { stop, hold, circles } = settings;
-  const circling = circles && isCircling(state);
-  const exhausted = state.total >= PAUSE_FACTOR * (hold ?? HOLD_WHERE_OFF);
-  const held = paused || exhausted || (hold !== null && state.count >= hold);
+  const circling = settings.circles && isCircling(state);
+  return verdictOf({ count: state.count, total: state.total, circling }, settings, paused);
+}
+
+/** The numbers that a verdict rests on: kept with the message, they give it again (WHY-1). */
+export interface Counted {
+  count: number;
+  total: number;
+  circling: boolean;
+}
+
+/** What {@link judge} says once the state is counted; `circling` is false where circles are off. */
+export function verdictOf(
+  counted: Counted,
+  settings: Omit<GuardSettings, "circles">,
+  paused: boolean,
+): Verdict {
+  const { stop, hold } = settings;
+  const { count, circling } = counted;
+  const exhausted = counted.total >= mostWithoutPerson(hold);
+  const held = paused || exhausted || (hold !== null && count >= hold);
   return {
-    stage: held ? "held" : stageOf(state.count, stop, circling),
+    stage: held ? "held" : stageOf(count, stop, circling),
     held,
     pause: exhausted && !paused,
     circling,
     ...(hold === null ? {} : { allowance: hold }),
   };
+}
+
+/** So many messages for agents since a person acted, and the room pauses its agents (GUARD-7). */
+export function mostWithoutPerson(hold: number | null): number {
+  return PAUSE_FACTOR * (hold ?? HOLD_WHERE_OFF);
 }
 
 function stageOf(count: number, stop: number, circling: boolean): "quiet" | "nudge" | "warning" {

@@ -164,7 +164,8 @@ function wishOf(round: Round, row: LogRow): ServerEvent {
 /** A fact as it is said: the log's body, with the words as they are now. */
 function factOf(round: Round, viewer: Viewer, row: LogRow): ServerEvent {
   const fact = factHead(round, viewer, row);
-  const body = bodyOf(row);
+  // Why it was decided so is asked for, and not sent (WHY-1).
+  const { because: _because, ...body } = bodyOf(row);
   if (row.type === "message.handed") return { ...fact, ...handedFields(row) } as ServerEvent;
   if (row.type === "message.posted") return { ...fact, ...postedFields(round, viewer, row) } as ServerEvent;
   if (row.type === "message.edited") return { ...fact, ...editedFields(round, row) } as ServerEvent;

@@ -27,7 +27,10 @@ export function personActed(w: Writer, spaceId: string, row: LogRow): void {
 /** Ends a pause, and says so (GUARD-5); without a `because` it was asked for. */
 export function endPause(w: Writer, spaceId: string, because?: ResumedBecause): LogRow {
   w.db.run("DELETE FROM pauses WHERE space_id = ?", spaceId);
-  return w.append("agents.resumed", { spaceId, ...(because ? { body: { because } } : { body: {}, main: true }) });
+  return w.append("agents.resumed", {
+    spaceId,
+    ...(because ? { body: { because } } : { body: {}, main: true }),
+  });
 }
 
 /** An agent made something new: a file new to the space, a question to a person, an approval request. */

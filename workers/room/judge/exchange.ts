@@ -116,7 +116,12 @@ export function judgeAgentMessage(w: Writer, spaceId: string, said: Said, toAgen
   };
 }
 
-function guardOf(w: Writer, state: ExchangeState, circling: boolean, pause: PauseRow | undefined): StoredGuard {
+function guardOf(
+  w: Writer,
+  state: ExchangeState,
+  circling: boolean,
+  pause: PauseRow | undefined,
+): StoredGuard {
   const { stop, hold } = w.workspace.settings.guard;
   return {
     count: state.count,

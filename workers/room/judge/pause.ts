@@ -1,10 +1,12 @@
 /** Pausing a space's agents: by a person, at a ceiling, or by the guard (GUARD-5, GUARD-7, SPEND-2). */
 
+import { mostWithoutPerson } from "../../../src/shared/rules/guard.ts";
 import { participant } from "../store/participants.ts";
 import { openRuns } from "../store/runs.ts";
-import type { RunRow } from "../types.ts";
+import type { HaltedBecause, PausedBecause, RunRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
-import { type PauseRow, pauseOf } from "./exchange.ts";
+import { exchangeOf, type PauseRow, pauseOf } from "./exchange.ts";
+import { daySpend, spendFacts } from "./spend.ts";
 
 const SYSTEM = { kind: "system", id: "system" } as const;
 
@@ -28,7 +30,7 @@ export function pauseAgents(
   if (before && (before.lasting !== 0 || !lasting)) return;
   w.append("agents.paused", {
     spaceId,
-    body: { cause, lasting },
+    body: { cause, lasting, ...(cause === "person" ? {} : { because: whyPaused(w, spaceId, cause) }) },
     ...(main ? { main } : { actor: SYSTEM }),
   });
   w.db.run(
@@ -44,14 +46,22 @@ export function pauseAgents(
     actor: SYSTEM,
     body: { code: cause === "guard" ? "agents_paused" : "spend_ceiling", text: WORDS[cause], about: [] },
   });
-  if (cause !== "guard") for (const run of openRuns(w.db, spaceId)) haltRun(w, run);
+  if (cause !== "guard") for (const run of openRuns(w.db, spaceId)) haltRun(w, run, { cause });
+}
+
+/** What the room's own pause rests on (WHY-1). */
+function whyPaused(w: Writer, spaceId: string, cause: Exclude<PauseRow["cause"], "person">): PausedBecause {
+  if (cause === "spend") return spendFacts(w, spaceId);
+  if (cause === "day") return { day: daySpend(w) };
+  const { total } = exchangeOf(w.db, spaceId).state;
+  return { total, most: mostWithoutPerson(w.workspace.settings.guard.hold) };
 }
 
 /** At a ceiling a running turn is paused where its harness can, else stopped (SPEND-3). */
-function haltRun(w: Writer, run: RunRow): void {
+function haltRun(w: Writer, run: RunRow, because: HaltedBecause): void {
   if (run.paused !== 0 || run.stopping_at !== null) return;
-  if (canPause(w, run)) setPaused(w, run, true);
-  else stopRun(w, run);
+  if (canPause(w, run)) setPaused(w, run, true, because);
+  else stopRun(w, run, because);
 }
 
 /** Whether a run's harness has said that it can pause (TURN-4). */
@@ -60,31 +70,37 @@ export function canPause(w: Writer, run: RunRow): boolean {
   return can !== undefined && can !== null && (JSON.parse(can) as string[]).includes("pause");
 }
 
-export function setPaused(w: Writer, run: RunRow, paused: boolean, main?: true): void {
+/** Without a `because` a person asked for it. */
+export function setPaused(w: Writer, run: RunRow, paused: boolean, because?: HaltedBecause): void {
   w.append(paused ? "run.paused" : "run.resumed", {
     spaceId: run.space_id,
     runId: run.id,
-    body: { agent_id: run.agent_id },
-    ...(main ? { main } : { actor: SYSTEM }),
+    ...byRoomOrPerson(run, because),
   });
   w.db.run("UPDATE runs SET paused = ?, heard_at = ? WHERE id = ?", paused ? 1 : 0, w.now, run.id);
+}
+
+function byRoomOrPerson(run: RunRow, because: HaltedBecause | undefined) {
+  const { agent_id } = run;
+  return because
+    ? { body: { agent_id, because }, actor: SYSTEM }
+    : { body: { agent_id }, main: true as const };
 }
 
 /** How long a stopped run has to end by itself (TURN-4). */
 export const STOP_MS = 30_000;
 
 /** Asks a run to stop: its posts are for nobody from now on, and it ends within half a minute (TURN-4). */
-export function stopRun(w: Writer, run: RunRow, main?: true): void {
+export function stopRun(w: Writer, run: RunRow, because?: HaltedBecause): void {
   w.append("run.stopped", {
     spaceId: run.space_id,
     runId: run.id,
-    body: { agent_id: run.agent_id },
-    ...(main ? { main } : { actor: SYSTEM }),
+    ...byRoomOrPerson(run, because),
   });
   w.db.run("UPDATE runs SET stopping_at = ? WHERE id = ?", w.now, run.id);
   w.afterwards({ kind: "alarm", name: "runs", at: w.now + STOP_MS });
   const agent = participant(w.db, run.agent_id)?.name ?? "An agent";
-  const by = main ? w.caller.participant.name : "The room, at its ceiling,";
+  const by = because ? "The room, at its ceiling," : w.caller.participant.name;
   w.append("notice.posted", {
     spaceId: run.space_id,
     actor: SYSTEM,

@@ -71,6 +71,17 @@ function dayOf(now: number): string {
   return new Date(now).toISOString().slice(0, 10);
 }
 
+/** What the workspace has spent today against its ceiling (SPEND-5). */
+export function daySpend(w: Writer): { day: string; spent_usd: number; ceiling_usd: number } {
+  const day = dayOf(w.now);
+  const spent = w.db.one<{ spent_micros: number }>("SELECT spent_micros FROM days WHERE day = ?", day);
+  return {
+    day,
+    spent_usd: toUsd(spent?.spent_micros ?? 0),
+    ceiling_usd: w.workspace.settings.spend.day_usd ?? 0,
+  };
+}
+
 /** Why no turn may be handed out in a space now, if so (SPEND-2, SPEND-3, SPEND-5). */
 export function spentOut(w: Writer, spaceId: string): "spend" | "day" | undefined {
   const perDay = w.workspace.settings.spend.day_usd;

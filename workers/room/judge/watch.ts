@@ -3,7 +3,7 @@ import { expiryOf, GONE_MS } from "../../../src/shared/rules/turns.ts";
 import { isWaiting } from "../store/approvals.ts";
 import { agentsOf, participant } from "../store/participants.ts";
 import { noteHeard } from "../store/runs.ts";
-import type { RunRow } from "../types.ts";
+import type { EndedBecause, RunRow } from "../types.ts";
 import { finishRun } from "../verbs/finish.ts";
 import type { Writer } from "../write.ts";
 import { STOP_MS } from "./pause.ts";
@@ -13,8 +13,9 @@ import { startPickupClock } from "./pickups.ts";
 function endOf(
   w: Writer,
   run: RunRow,
-): { at: number; outcome: "stopped" | "failed"; text: string } | undefined {
-  if (run.stopping_at !== null) return { at: run.stopping_at + STOP_MS, outcome: "stopped", text: "" };
+): { at: number; outcome: "stopped" | "failed"; cause: EndedBecause["cause"]; text: string } | undefined {
+  if (run.stopping_at !== null)
+    return { at: run.stopping_at + STOP_MS, outcome: "stopped", cause: "stopped", text: "" };
   if (run.paused !== 0 || isWaiting(w.db, run.id)) return undefined;
   const goneAt = participant(w.db, run.harness_id)?.gone_at ?? undefined;
   const turn = {
@@ -27,7 +28,7 @@ function endOf(
   const at = expiryOf(turn, goneAt);
   const gone = at < expiryOf(turn, undefined);
   const text = gone ? "lost its harness for ten minutes" : "was not heard from for an hour";
-  return { at, outcome: "failed", text };
+  return { at, outcome: "failed", cause: gone ? "gone" : "silent", text };
 }
 
 /** The alarm: ends what is due and looks again at the next. */
@@ -40,7 +41,7 @@ export function endOverdueRuns(w: Writer): void {
       next = Math.min(next ?? end.at, end.at);
       continue;
     }
-    finishRun(w, run, end.outcome);
+    finishRun(w, run, end.outcome, { cause: end.cause });
     if (end.outcome === "failed") {
       const name = participant(w.db, run.agent_id)?.name ?? "An agent";
       w.append("notice.posted", {

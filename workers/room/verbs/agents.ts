@@ -19,5 +19,5 @@ export function pause(w: Writer, event: Verb<"agents.pause">): void {
 export function resume(w: Writer, event: Verb<"agents.resume">): void {
   const { space } = asRegular(w, event.space_id);
   if (!pauseOf(w.db, space.id)) refuse("conflict", "The agents here are not paused.");
-  personActed(w, space.id, endPause(w, space.id, true));
+  personActed(w, space.id, endPause(w, space.id));
 }

@@ -3,20 +3,26 @@ import type { Outcome } from "../../../src/shared/wire/index.ts";
 import { startPickupClock } from "../judge/pickups.ts";
 import { addUncounted } from "../judge/spend.ts";
 import { endRun, run as runRow } from "../store/runs.ts";
-import type { RunRow } from "../types.ts";
+import type { EndedBecause, RunRow } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { cancelAsks } from "./settle.ts";
 
 const SYSTEM = { kind: "system", id: "system" } as const;
 
-/** Ends a run; `by` main when a frame of its harness says so, else the room does it. */
-export function finishRun(w: Writer, run: RunRow, outcome: Outcome, main?: true): void {
+/** Ends a run: because of something, or because its harness says so. */
+export function finishRun(w: Writer, run: RunRow, outcome: Outcome, because?: EndedBecause): void {
+  const main = because === undefined || because.cause === "no_reply";
   cancelAsks(w, run.id, "run_ended");
   const cost = runRow(w.db, run.id)?.cost_micros ?? null;
   const ended = w.append("run.ended", {
     spaceId: run.space_id,
     runId: run.id,
-    body: { agent_id: run.agent_id, outcome, ...(cost === null ? {} : { cost_usd: cost / 1_000_000 }) },
+    body: {
+      agent_id: run.agent_id,
+      outcome,
+      ...(cost === null ? {} : { cost_usd: cost / 1_000_000 }),
+      ...(because ? { because } : {}),
+    },
     ...(main ? { main, receipt: { run: { state: "ended" as const } } } : { actor: SYSTEM }),
   });
   endRun(w.db, run, outcome, ended.seq, w.now);

@@ -38,7 +38,7 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
 
   // NO_REPLY says that the agent had nothing to add: the run ends and nobody is told anything (ADDR-6).
   if (run && files.length === 0 && event.text.trim().toUpperCase() === "NO_REPLY") {
-    finishRun(w, run, "no_reply", true);
+    finishRun(w, run, "no_reply", { cause: "no_reply" });
     return;
   }
 

@@ -191,13 +191,13 @@ export function pause(w: Writer, event: Verb<"run.pause">): void {
     refuse("conflict", "This agent's harness cannot pause. Stop the run instead: run.stop.");
   if (going.paused !== 0 || going.stopping_at !== null)
     refuse("conflict", "This run is paused or stopping already.");
-  setPaused(w, going, true, true);
+  setPaused(w, going, true);
 }
 
 export function resume(w: Writer, event: Verb<"run.resume">): void {
   const going = othersRun(w, event.run_id);
   if (going.paused === 0) refuse("conflict", "This run is not paused.");
-  setPaused(w, going, false, true);
+  setPaused(w, going, false);
   watchRun(w, { ...going, paused: 0, heard_at: w.now });
 }
 
@@ -205,7 +205,7 @@ export function stop(w: Writer, event: Verb<"run.stop">): void {
   const going = othersRun(w, event.run_id, true);
   if (going.stopping_at !== null)
     refuse("conflict", "This run was asked to stop already. It ends within 30 seconds.");
-  stopRun(w, going, true);
+  stopRun(w, going);
   cancelAsks(w, going.id, "run_stopped");
 }
 
@@ -231,7 +231,7 @@ function othersRun(w: Writer, runId: string, stopping = false): RunRow {
 export function end(w: Writer, event: Verb<"run.end">): void {
   const open = openRunOf(w, event.run_id);
   takeCost(w, open, event.cost_usd);
-  finishRun(w, open, event.outcome, true);
+  finishRun(w, open, event.outcome);
   checkCeiling(w, open.space_id);
 }
 
@@ -243,6 +243,6 @@ export function endRunsOf(w: Writer, agentId: string, spaceId?: string): void {
     spaceId ?? null,
   );
   for (const row of going) {
-    finishRun(w, row, "stopped");
+    finishRun(w, row, "stopped", { cause: "left" });
   }
 }
