@@ -112,14 +112,19 @@ function responsesOf(route: Route, components: Map<string, JsonSchema>): Json {
   const { answer } = route;
   const status = route.status ?? (answer === undefined ? 204 : 200);
   const out: Json = { [status]: answerOf(answer, components) };
-  for (const [also, description] of Object.entries(route.also ?? {})) out[also] = { description };
+  for (const [also, description] of Object.entries(route.also ?? {}))
+    out[also] = Number(also) < 400 ? { description } : failureOf(description, components);
   const byStatus = Map.groupBy(errorsOf(route), (code) => ERROR_STATUS[code]);
-  for (const [code, codes] of byStatus)
-    out[code] = {
-      description: codes.map((c) => `\`${c}\``).join(" or "),
-      content: { "application/json": { schema: componentOf(errorFrame, "output", components) } },
-    };
+  for (const [failed, codes] of byStatus)
+    out[failed] = failureOf(codes.map((c) => `\`${c}\``).join(" or "), components);
   return out;
+}
+
+function failureOf(description: string, components: Map<string, JsonSchema>): Json {
+  return {
+    description,
+    content: { "application/json": { schema: componentOf(errorFrame, "output", components) } },
+  };
 }
 
 function answerOf(answer: Route["answer"], components: Map<string, JsonSchema>): Json {

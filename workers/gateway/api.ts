@@ -26,7 +26,7 @@ export interface Route {
   status?: number;
   /** A schema is a JSON body; another media type is given by its name. */
   answer?: z.ZodType | `${string}/${string}`;
-  /** Further statuses without a body of their own, and what they mean. */
+  /** Further statuses, and what they mean: an error from 400 on, and without a JSON body below. */
   also?: Record<number, string>;
   /** Beside those that every route of its kind has; see {@link errorsOf}. */
   errors?: readonly ErrorCode[];

@@ -1,11 +1,10 @@
 /** The Worker's entry: no state, only who asks, which object answers, and how errors read (HTTP-5, ERR-1). */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
-import { secureHeaders } from "hono/secure-headers";
-import { ulid } from "ulid";
 import { Refused } from "../kit/result.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
+import { answerHeaders } from "./headers.ts";
 import { events } from "./routes/events.ts";
 import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
@@ -15,21 +14,7 @@ export { Room } from "../room/room.ts";
 
 const app = new Hono<GatewayEnv>();
 
-app.use(async (c, next) => {
-  c.set("requestId", ulid());
-  await next();
-  // A socket's answer has immutable headers, and nobody reads them.
-  if (c.res.status === 101) return;
-  c.header("x-request-id", c.get("requestId"));
-  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
-});
-app.use(async (c, next) => (c.req.header("upgrade") ? next() : SECURE(c, next)));
-const SECURE = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  crossOriginResourcePolicy: "same-origin",
-  referrerPolicy: "no-referrer",
-  xFrameOptions: "DENY",
-});
+app.use(answerHeaders);
 app.use(async (c, next) => {
   const allowed = c.env.ALLOWED_ORIGINS.split(",")
     .map((o) => o.trim())
@@ -37,7 +22,8 @@ app.use(async (c, next) => {
   if (allowed.length === 0 || c.req.header("upgrade")) return next();
   return cors({
     origin: (origin) => (allowed.includes(origin) ? origin : null),
-    allowHeaders: ["authorization", "content-type"],
+    allowHeaders: ["authorization", "content-type", "if-match", "range"],
+    exposeHeaders: ["x-request-id", "retry-after", "etag", "content-range", "content-disposition"],
   })(c, next);
 });
 
