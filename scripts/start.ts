@@ -19,6 +19,12 @@ class Problem extends Error {}
 
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+// A signal to npm ends the shell between us and not us: whose parent has gone was meant, too.
+const parent = process.ppid;
+const lookForParent = (): void => {
+  if (process.ppid !== parent) stopping.abort();
+};
+if (process.env["npm_lifecycle_event"] !== undefined) setInterval(lookForParent, 250).unref();
 const stopAsked = new Promise<"asked">((done) =>
   stopping.signal.addEventListener("abort", () => done("asked")),
 );
