@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { cors } from "hono/cors";
 import { Refused } from "../kit/result.ts";
+import { attachments } from "./attachments.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
 import { answerHeaders } from "./headers.ts";
@@ -32,6 +33,7 @@ app.use("/v1/*", readCredential);
 app.route("/v1", workspace);
 app.route("/v1", events);
 app.route("/v1", reads);
+app.route("/v1/attachments", attachments);
 
 app.notFound((c) =>
   failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }),

@@ -185,11 +185,11 @@ export class Room extends DurableObject<Env> {
     });
   }
 
-  uploadFinish(credential: Credential, file: uploads.StoredFile): Result<uploads.Uploaded> {
+  uploadFinish(credential: Credential, file: uploads.StoredFile): Result<uploads.Finished> {
     return this.#settle(() => {
-      const { answer, written } = uploads.finishUpload(this.#ledger(), this.#speaker(credential), file);
+      const { finished, written } = uploads.finishUpload(this.#ledger(), this.#speaker(credential), file);
       this.#settled(written);
-      return answer;
+      return finished;
     });
   }
 

@@ -46,3 +46,13 @@ export const filesQuery = pageQuery.extend({
     .optional()
     .describe("Every version of the file of this name, newest first."),
 });
+
+export const uploadQuery = z.object({
+  filename: z.string().default("").describe("What the file is called: 1 to 255 bytes, folders are dropped."),
+  wait: z.coerce
+    .number()
+    .min(0)
+    .max(8)
+    .default(0)
+    .describe("Seconds to hold the answer of a voice note for its transcript."),
+});
