@@ -64,6 +64,8 @@ export class Room extends DurableObject<Env> {
     if (isMade(this.#db)) {
       migrate(ctx.storage, this.#db, ROOM_MIGRATIONS);
       this.#alarms.rearm();
+      // Sockets that slept are at the head as it is now: looked at after a write they would miss it (CONN-9).
+      this.#connections.all();
     }
   }
 
