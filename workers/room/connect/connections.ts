@@ -203,6 +203,8 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
       }
     },
     synced(conn, n) {
+      // An answer to what was never asked is none.
+      if (n > conn.state.syncs) return;
       const first = conn.state.syncs - conn.state.openSyncs.length + 1;
       const answered = n - first + 1;
       if (answered > 0) conn.state.openSyncs = conn.state.openSyncs.slice(answered);
