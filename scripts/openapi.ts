@@ -112,8 +112,10 @@ function responsesOf(route: Route, components: Map<string, JsonSchema>): Json {
   const { answer } = route;
   const status = route.status ?? (answer === undefined ? 204 : 200);
   const out: Json = { [status]: answerOf(answer, components) };
-  for (const [also, description] of Object.entries(route.also ?? {}))
-    out[also] = Number(also) < 400 ? { description } : failureOf(description, components);
+  for (const [also, description] of Object.entries(route.also ?? {})) {
+    if (Number(also) >= 400) out[also] = failureOf(description, components);
+    else out[also] = { ...(Number(also) < 300 ? answerOf(answer, components) : {}), description };
+  }
   const byStatus = Map.groupBy(errorsOf(route), (code) => ERROR_STATUS[code]);
   for (const [failed, codes] of byStatus)
     out[failed] = failureOf(codes.map((c) => `\`${c}\``).join(" or "), components);

@@ -26,7 +26,7 @@ export interface Route {
   status?: number;
   /** A schema is a JSON body; another media type is given by its name. */
   answer?: z.ZodType | `${string}/${string}`;
-  /** Further statuses, and what they mean: an error from 400 on, and without a JSON body below. */
+  /** Further statuses, and what they mean: below 300 with the same body, from 400 on an error. */
   also?: Record<number, string>;
   /** Beside those that every route of its kind has; see {@link errorsOf}. */
   errors?: readonly ErrorCode[];
@@ -340,6 +340,45 @@ export const API: readonly Route[] = [
     summary: "Messages that hold the words, newest first",
     query: query.searchQuery,
     answer: http.page(http.searchItem),
+  },
+
+  {
+    method: "POST",
+    path: "/v1/attachments",
+    tag: "Files",
+    summary: "Upload a file",
+    description:
+      "The body is the file's bytes. What it is, is found out from them; `content-type` is not looked at.",
+    query: query.uploadQuery,
+    body: "bytes",
+    status: 201,
+    answer: http.attachmentUploaded,
+  },
+  {
+    method: "GET",
+    path: "/v1/attachments/:id",
+    tag: "Files",
+    summary: "A file's bytes",
+    description:
+      "A person may ask by id alone. A harness uses the signed `url` that it was given, with the token that it " +
+      "was given it for. One `range` is answered in part, and `if-none-match` without the bytes.",
+    params: { id: id("att") },
+    answer: "application/octet-stream",
+    also: {
+      206: "The range that was asked for.",
+      304: "You have these bytes.",
+      416: "`invalid`: no such range.",
+    },
+    errors: ["not_found", "gone"],
+  },
+  {
+    method: "GET",
+    path: "/v1/attachments/:id/url",
+    tag: "Files",
+    summary: "A fresh signed URL of a file",
+    params: { id: id("att") },
+    answer: http.attachmentUrl,
+    errors: ["not_found"],
   },
 ];
 
