@@ -397,6 +397,8 @@ export class Room extends DurableObject<Env> {
   }
 
   #ledger(): Ledger {
+    // Where no workspace was made there is no log to look at, and no token is of it (AUTH-4).
+    if (!this.#clock && !isMade(this.#db)) unauthenticated();
     this.#clock ??= openClock(
       this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0,
     );
