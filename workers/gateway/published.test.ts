@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
-import type { ErrorCode } from "../../src/shared/wire/errors.ts";
-import { ADMIN_TOKEN, type Any, call, newWorkspace, ORIGIN } from "../testing/client.ts";
+import { ERROR_STATUS, type ErrorCode } from "../../src/shared/wire/errors.ts";
+import { ADMIN_TOKEN, type Any, call, newId, newWorkspace, ORIGIN } from "../testing/client.ts";
 import { VERSION } from "../version.ts";
 import { API, errorsOf } from "./api.ts";
 import app from "./index.ts";
@@ -54,6 +54,35 @@ describe("what is published", () => {
         );
     }
   });
+
+  test.each(API)("HTTP-4 AUTH-1: $method $path asks for what the document says", async (route) => {
+    const { method, path, auth = "token" } = route;
+    const { status, body } = await call(method, path.replace(":id", newId("evt")).replace("*", "x"));
+    if (auth === "token") expect(status).toBe(401);
+    else if (auth === "admin") expect(status).toBe(403);
+    else expect([401, 403]).not.toContain(status);
+    if (status >= 400) expect(errorsOf(route)).toContain(body.code);
+  });
+
+  test.each(API.filter((r) => r.path.startsWith("/v1/") && r.path !== "/v1/sign-out"))(
+    "ERR-2: $method $path refuses nonsense with a code that the document has",
+    async (route) => {
+      const { method, path, auth = "token" } = route;
+      const token = auth === "admin" ? ADMIN_TOKEN : (await newWorkspace()).owner.token;
+      const url = `${path.replace(":id", "nonsense")}?limit=none&wait=none`;
+      const answers = [
+        await call(method, url, { token, ...(route.body ? { body: [] } : {}) }),
+        ...(route.body && route.body !== "bytes" ? [await call(method, url, { token, raw: "{" })] : []),
+      ];
+      const refused = answers.filter(({ status }) => status >= 400);
+      if (route.body || route.params) expect(refused).not.toEqual([]);
+      for (const { status, body } of refused) {
+        expect(errorsOf(route)).toContain(body.code);
+        expect(status).toBe(ERROR_STATUS[body.code as ErrorCode]);
+        expect(body.code).not.toBe("internal");
+      }
+    },
+  );
 
   test("HTTP-4: every schema of the index is served under its own address", async () => {
     const { body } = await call("GET", "/schemas/index.json");
