@@ -204,11 +204,17 @@ export class Room extends DurableObject<Env> {
   }
 
   file(credential: Credential, asked: uploads.FileAsked): Result<uploads.Served> {
-    return this.#settle(() => uploads.fileFor(this.#round(), this.#caller(credential), asked));
+    return this.#settle(() => {
+      const caller = this.#caller(credential);
+      return uploads.fileFor(this.#round(), caller, asked);
+    });
   }
 
   fileUrl(credential: Credential, attachmentId: string): Result<SignedUrl> {
-    return this.#settle(() => uploads.freshUrl(this.#round(), this.#caller(credential), attachmentId));
+    return this.#settle(() => {
+      const caller = this.#caller(credential);
+      return uploads.freshUrl(this.#round(), caller, attachmentId);
+    });
   }
 
   #sweepBucket(): Promise<void> {
