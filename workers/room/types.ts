@@ -65,6 +65,7 @@ export interface StayRow {
   left_seq: number | null;
   role: SpaceRole;
   handle: string | null;
+  claimed_seq: number | null;
 }
 
 /** One fact of the log as it is stored. */
