@@ -8,6 +8,10 @@ import { PART_BYTES } from "./files/store.ts";
 
 const MiB = 1024 * 1024;
 
+function ascii(text: string) {
+  return Uint8Array.from(new TextEncoder().encode(text));
+}
+
 function limitTo(owner: Party, max_bytes: number) {
   return send(owner, "settings.set", { settings: { attachments: { max_bytes } } });
 }
@@ -157,7 +161,6 @@ describe("uploading", () => {
 });
 
 describe("types", () => {
-  const ascii = (text: string) => Uint8Array.from(new TextEncoder().encode(text));
   const padding = " and so on, in plain words\n".repeat(200);
 
   test.each<[string, Uint8Array<ArrayBuffer> | Sample, string, string]>([

@@ -1,7 +1,8 @@
 /** Uploads and downloads for the tests, and looks into the bucket. */
 
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
+import { vi } from "vitest";
 import { type Any, call, ORIGIN, type Party, roomStub } from "./client.ts";
 import { sql } from "./room.ts";
 
@@ -29,7 +30,7 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 export function chunked(
   bytes: Uint8Array,
   pieceBytes = 64 * 1024,
-  end: (controller: ReadableStreamDefaultController<Uint8Array>) => void = (c) => c.close(),
+  end: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void> = (c) => c.close(),
 ): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>({
@@ -83,6 +84,21 @@ export async function urlOf(by: Party, attachmentId: string): Promise<string> {
   return body.url;
 }
 
+export const WORDS = "the words of the file";
+
+/** A small file of somebody's, and a URL of it for them. */
+export async function fileIn(owner: Party, filename = "words.txt"): Promise<{ id: string; url: string }> {
+  const { attachment_id } = await uploaded(owner, WORDS, filename);
+  return { id: attachment_id, url: await urlOf(owner, attachment_id) };
+}
+
+/** Status and code of what is no file. */
+export async function refusedAs(path: string, by?: Party): Promise<[status: number, code: string]> {
+  const { status, bytes } = await fetchFile(path, by);
+  const body: Any = JSON.parse(new TextDecoder().decode(bytes));
+  return [status, body.code];
+}
+
 /** The keys that a workspace has in the bucket. */
 export async function keysOf(workspaceId: string): Promise<string[]> {
   const { objects } = await env.FILES.list({ prefix: `${workspaceId}/` });
@@ -99,9 +115,13 @@ export function debtsOf(workspaceId: string): Promise<Debt[]> {
   return sql<Debt>(workspaceId, "SELECT * FROM bucket_debts ORDER BY r2_key");
 }
 
-/** Makes every debt due and lets the room's alarm sweep. */
+/** Makes every debt due and waits until the room's alarm has paid them. */
 export async function sweep(workspaceId: string): Promise<void> {
-  await sql(workspaceId, "UPDATE bucket_debts SET due_at = 1");
-  await sql(workspaceId, "INSERT OR REPLACE INTO alarms (name, due_at) VALUES ('bucket', 1)");
-  await runDurableObjectAlarm(roomStub(workspaceId));
+  await runInDurableObject(roomStub(workspaceId), async (_, { storage }) => {
+    storage.sql.exec("UPDATE bucket_debts SET due_at = 1");
+    storage.sql.exec("INSERT OR REPLACE INTO alarms (name, due_at) VALUES ('bucket', 1)");
+    await storage.setAlarm(Date.now());
+  });
+  const left = "SELECT 1 FROM bucket_debts UNION ALL SELECT 1 FROM alarms WHERE name = 'bucket'";
+  await vi.waitUntil(async () => (await sql(workspaceId, left)).length === 0, { timeout: 10_000 });
 }
