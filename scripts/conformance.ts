@@ -15,7 +15,7 @@ if (!values.url || !values["admin-token"]) {
 }
 
 const vitest = fileURLToPath(new URL("../node_modules/vitest/vitest.mjs", import.meta.url));
-const child = spawn(process.execPath, [vitest, "run", "--project", "system", "test/conformance/"], {
+const child = spawn(process.execPath, [vitest, "run", "--project", "conformance"], {
   stdio: "inherit",
   env: { ...process.env, BULLPEN_URL: values.url, BULLPEN_ADMIN_TOKEN: values["admin-token"] },
 });

@@ -16,6 +16,8 @@ export interface DevServerOptions {
   vars?: Record<string, string>;
   /** Each line that wrangler prints. */
   onLine?: (line: string) => void;
+  /** Ends the starting, and rejects. */
+  signal?: AbortSignal;
 }
 
 /** A server that answered `/healthz`. */
@@ -35,7 +37,7 @@ const READY = /Ready on (http:\/\/\S+)/;
 
 /** Starts the Worker and resolves when it answers; rejects with what was printed when it ends before. */
 export async function startDevServer(options: DevServerOptions = {}): Promise<DevServer> {
-  const { port = 0, persistTo, vars = {}, onLine } = options;
+  const { port = 0, persistTo, vars = {}, onLine, signal: abort } = options;
   const args = ["dev", "--ip", "127.0.0.1", "--port", String(port), "--inspector-port", "0"];
   if (persistTo !== undefined) args.push("--persist-to", persistTo);
   for (const [name, value] of Object.entries(vars)) args.push("--var", `${name}:${value}`);
@@ -79,6 +81,9 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
     stop: () => end("SIGTERM"),
     kill: () => end("SIGKILL"),
   };
+  const giveUp = () => ready.reject(new Error("The start was called off."));
+  abort?.addEventListener("abort", giveUp);
+  if (abort?.aborted) giveUp();
   try {
     const url = await ready.promise;
     const health = await fetch(`${url}/healthz`);
@@ -87,6 +92,8 @@ export async function startDevServer(options: DevServerOptions = {}): Promise<De
   } catch (error) {
     await server.kill();
     throw error;
+  } finally {
+    abort?.removeEventListener("abort", giveUp);
   }
 }
 

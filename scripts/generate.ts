@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { copyAssets } from "./docs-assets.ts";
 import { schemaFiles } from "./json-schema.ts";
 import { openapiDocument } from "./openapi.ts";
 
@@ -46,6 +47,7 @@ function main(check: boolean): void {
       writeFileSync(join(root, path), text);
     }
   }
+  copyAssets();
 }
 
 if (import.meta.main) main(process.argv.includes("--check"));

@@ -1,7 +1,7 @@
 /** From the table of routes to `openapi.json`, OpenAPI 3.1 (HTTP-4). */
 import * as z from "zod";
 import { ERROR_STATUS, errorFrame } from "../src/shared/wire/errors.ts";
-import { API, errorsOf, type Route } from "../workers/gateway/api.ts";
+import { errorsOf, GROUPS, type Route } from "../workers/gateway/api.ts";
 import { VERSION } from "../workers/version.ts";
 import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 
@@ -15,10 +15,12 @@ export function templateOf(path: string): string {
 export function openapiDocument(): Json {
   const components = new Map<string, JsonSchema>();
   const paths: Record<string, Json> = {};
-  for (const route of API) {
-    const at = templateOf(route.path);
-    paths[at] = { ...paths[at], [route.method.toLowerCase()]: operationOf(route, components) };
-  }
+  for (const { name, routes } of GROUPS)
+    for (const route of routes) {
+      const at = templateOf(route.path);
+      const operation = { tags: [name], ...operationOf(route, components) };
+      paths[at] = { ...paths[at], [route.method.toLowerCase()]: operation };
+    }
   return {
     openapi: "3.1.1",
     info: {
@@ -30,14 +32,7 @@ export function openapiDocument(): Json {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: [
-      { name: "Workspace", description: "People, harnesses, tokens and settings" },
-      { name: "Rooms", description: "Spaces and what is in them" },
-      { name: "Events", description: "The log: writing it and following it" },
-      { name: "Files", description: "Attachments" },
-      { name: "Approvals", description: "What agents ask before they act, the policy, the audit" },
-      { name: "Published", description: "What everybody may read" },
-    ],
+    tags: GROUPS.map(({ name, description }) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
@@ -66,7 +61,6 @@ function operationOf(route: Route, components: Map<string, JsonSchema>): Json {
       .filter((word) => word !== "" && word !== "v")
       .map((word) => word[0]?.toUpperCase() + word.slice(1))
       .join("")}`,
-    tags: [route.tag],
     summary: route.summary,
     ...(route.description === undefined ? {} : { description: route.description }),
     security: SECURITY[route.auth ?? "token"],
@@ -113,14 +107,21 @@ function responsesOf(route: Route, components: Map<string, JsonSchema>): Json {
   const { answer } = route;
   const status = route.status ?? (answer === undefined ? 204 : 200);
   const out: Json = { [status]: answerOf(answer, components) };
-  for (const [also, description] of Object.entries(route.also ?? {})) out[also] = { description };
+  for (const [also, description] of Object.entries(route.also ?? {})) {
+    if (Number(also) >= 400) out[also] = failureOf(description, components);
+    else out[also] = { ...(Number(also) < 300 ? answerOf(answer, components) : {}), description };
+  }
   const byStatus = Map.groupBy(errorsOf(route), (code) => ERROR_STATUS[code]);
-  for (const [code, codes] of byStatus)
-    out[code] = {
-      description: codes.map((c) => `\`${c}\``).join(" or "),
-      content: { "application/json": { schema: componentOf(errorFrame, "output", components) } },
-    };
+  for (const [failed, codes] of byStatus)
+    out[failed] = failureOf(codes.map((c) => `\`${c}\``).join(" or "), components);
   return out;
+}
+
+function failureOf(description: string, components: Map<string, JsonSchema>): Json {
+  return {
+    description,
+    content: { "application/json": { schema: componentOf(errorFrame, "output", components) } },
+  };
 }
 
 function answerOf(answer: Route["answer"], components: Map<string, JsonSchema>): Json {

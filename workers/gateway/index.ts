@@ -1,11 +1,11 @@
 /** The Worker's entry: no state, only who asks, which object answers, and how errors read (HTTP-5, ERR-1). */
 import { Hono } from "hono";
 import { cors } from "hono/cors";
-import { secureHeaders } from "hono/secure-headers";
-import { ulid } from "ulid";
 import { Refused } from "../kit/result.ts";
+import { attachments } from "./attachments.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
+import { answerHeaders } from "./headers.ts";
 import { approvals } from "./routes/approvals.ts";
 import { events } from "./routes/events.ts";
 import { published } from "./routes/published.ts";
@@ -16,21 +16,7 @@ export { Room } from "../room/room.ts";
 
 const app = new Hono<GatewayEnv>();
 
-app.use(async (c, next) => {
-  c.set("requestId", ulid());
-  await next();
-  // A socket's answer has immutable headers, and nobody reads them.
-  if (c.res.status === 101) return;
-  c.header("x-request-id", c.get("requestId"));
-  if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
-});
-app.use(async (c, next) => (c.req.header("upgrade") ? next() : SECURE(c, next)));
-const SECURE = secureHeaders({
-  contentSecurityPolicy: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
-  crossOriginResourcePolicy: "same-origin",
-  referrerPolicy: "no-referrer",
-  xFrameOptions: "DENY",
-});
+app.use(answerHeaders);
 app.use(async (c, next) => {
   const allowed = c.env.ALLOWED_ORIGINS.split(",")
     .map((o) => o.trim())
@@ -38,7 +24,8 @@ app.use(async (c, next) => {
   if (allowed.length === 0 || c.req.header("upgrade")) return next();
   return cors({
     origin: (origin) => (allowed.includes(origin) ? origin : null),
-    allowHeaders: ["authorization", "content-type"],
+    allowHeaders: ["authorization", "content-type", "if-match", "range"],
+    exposeHeaders: ["x-request-id", "retry-after", "etag", "content-range", "content-disposition"],
   })(c, next);
 });
 
@@ -48,6 +35,7 @@ app.route("/v1", workspace);
 app.route("/v1", events);
 app.route("/v1", reads);
 app.route("/v1", approvals);
+app.route("/v1/attachments", attachments);
 
 app.notFound((c) =>
   failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }),

@@ -19,8 +19,8 @@ export interface Alarms {
 
 export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
   let armed: number | undefined;
-  /** While alarms are fired: the time up to which rows count as spent. */
-  let fired = Number.NEGATIVE_INFINITY;
+  /** While alarms are fired: the time up to which they are. */
+  let firing: number | undefined;
   const rearm = () => {
     const next = db.one<{ due_at: number | null }>("SELECT min(due_at) AS due_at FROM alarms")?.due_at;
     if (next === null || next === undefined) return;
@@ -33,16 +33,16 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
     by(name, dueAt) {
       const row = db.one<{ due_at: number }>("SELECT due_at FROM alarms WHERE name = ?", name);
       // What is being fired is spent: its work may set the name anew, for later.
-      if (row && row.due_at <= dueAt && row.due_at > fired) return;
+      if (row && row.due_at <= dueAt && row.due_at > (firing ?? 0)) return;
       db.run("INSERT OR REPLACE INTO alarms (name, due_at) VALUES (?, ?)", name, dueAt);
-      rearm();
+      if (firing === undefined) rearm();
     },
     clear(name) {
       db.run("DELETE FROM alarms WHERE name = ?", name);
     },
     async fire(now, work) {
       armed = undefined;
-      fired = now;
+      firing = now;
       let failure: Error | undefined;
       for (const { name, due_at } of db.all<{ name: string; due_at: number }>(
         "SELECT name, due_at FROM alarms WHERE due_at <= ? ORDER BY due_at",
@@ -55,7 +55,7 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
           failure ??= error instanceof Error ? error : new Error(String(error));
         }
       }
-      fired = Number.NEGATIVE_INFINITY;
+      firing = undefined;
       rearm();
       if (failure) throw failure;
     },

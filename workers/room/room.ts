@@ -73,6 +73,8 @@ export class Room extends DurableObject<Env> {
     if (isMade(this.#db)) {
       migrate(ctx.storage, this.#db, ROOM_MIGRATIONS);
       this.#alarms.rearm();
+      // Sockets that slept are at the head as it is now: looked at after a write they would miss it (CONN-9).
+      this.#connections.all();
     }
   }
 
@@ -194,11 +196,11 @@ export class Room extends DurableObject<Env> {
     });
   }
 
-  uploadFinish(credential: Credential, file: uploads.StoredFile): Result<uploads.Uploaded> {
+  uploadFinish(credential: Credential, file: uploads.StoredFile): Result<uploads.Finished> {
     return this.#settle(() => {
-      const { answer, written } = uploads.finishUpload(this.#ledger(), this.#speaker(credential), file);
+      const { finished, written } = uploads.finishUpload(this.#ledger(), this.#speaker(credential), file);
       this.#settled(written);
-      return answer;
+      return finished;
     });
   }
 
@@ -211,11 +213,17 @@ export class Room extends DurableObject<Env> {
   }
 
   file(credential: Credential, asked: uploads.FileAsked): Result<uploads.Served> {
-    return this.#settle(() => uploads.fileFor(this.#round(), this.#caller(credential), asked));
+    return this.#settle(() => {
+      const caller = this.#caller(credential);
+      return uploads.fileFor(this.#round(), caller, asked);
+    });
   }
 
   fileUrl(credential: Credential, attachmentId: string): Result<SignedUrl> {
-    return this.#settle(() => uploads.freshUrl(this.#round(), this.#caller(credential), attachmentId));
+    return this.#settle(() => {
+      const caller = this.#caller(credential);
+      return uploads.freshUrl(this.#round(), caller, attachmentId);
+    });
   }
 
   #sweepBucket(): Promise<void> {
@@ -414,6 +422,8 @@ export class Room extends DurableObject<Env> {
   }
 
   #ledger(): Ledger {
+    // Where no workspace was made there is no log to look at, and no token is of it (AUTH-4).
+    if (!this.#clock && !isMade(this.#db)) unauthenticated();
     this.#clock ??= openClock(
       this.#db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0,
       () => this.wall(),

@@ -43,11 +43,14 @@ CREATE TABLE spaces (
 CREATE INDEX spaces_open ON spaces (id) WHERE visibility = 'open';
 CREATE UNIQUE INDEX spaces_direct ON spaces (direct) WHERE direct IS NOT NULL;
 
--- Who is or was in a space, from which seq to which.
+-- Who is or was in a space, from which seq to which. An agent that took a harness's place has its joining, and
+-- claimed_seq says from where it was there itself (SPACE-3).
 CREATE TABLE stays (
   space_id TEXT NOT NULL, participant_id TEXT NOT NULL, joined_seq INTEGER NOT NULL, left_seq INTEGER,
-  role TEXT NOT NULL, handle TEXT, PRIMARY KEY (space_id, participant_id, joined_seq)
+  role TEXT NOT NULL, handle TEXT, claimed_seq INTEGER, PRIMARY KEY (space_id, participant_id, joined_seq)
 ) STRICT, WITHOUT ROWID;
+-- Who is here now must not cost more where many came and went (LOG-3).
+CREATE INDEX stays_space ON stays (space_id, left_seq);
 CREATE INDEX stays_participant ON stays (participant_id, left_seq);
 CREATE TABLE handles (
   space_id TEXT NOT NULL, folded TEXT NOT NULL, handle TEXT NOT NULL, participant_id TEXT NOT NULL,

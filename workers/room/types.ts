@@ -69,6 +69,7 @@ export interface StayRow {
   left_seq: number | null;
   role: SpaceRole;
   handle: string | null;
+  claimed_seq: number | null;
 }
 
 /** One fact of the log as it is stored. */

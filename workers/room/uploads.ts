@@ -48,7 +48,11 @@ export interface StoredFile {
   height?: number | undefined;
   duration_ms?: number | undefined;
 }
-export type Uploaded = z.infer<typeof attachmentUploaded>;
+/** What an upload came to, and where its bytes lie: elsewhere, when they were there before. */
+export interface Finished {
+  uploaded: z.infer<typeof attachmentUploaded>;
+  key: string;
+}
 
 /** Where a file's bytes lie and how they are served. */
 export interface Served {
@@ -114,7 +118,7 @@ export function finishUpload(
   { storage, db, clock }: Ledger,
   caller: Caller,
   file: StoredFile,
-): { answer: Uploaded; written: Written } {
+): { finished: Finished; written: Written } {
   return storage.transactionSync(() => {
     const now = clock.now();
     const debt = db.one<{ due_at: number }>("SELECT due_at FROM bucket_debts WHERE r2_key = ?", file.key);
@@ -122,7 +126,8 @@ export function finishUpload(
     if (!debt || debt.due_at <= now)
       refuse("unavailable", "This upload took longer than an hour and was given up. Send the file again.");
     const effects: Effect[] = [];
-    if (db.one("SELECT 1 FROM blobs WHERE sha256 = ?", file.sha256)) {
+    const same = db.one<{ r2_key: string }>("SELECT r2_key FROM blobs WHERE sha256 = ?", file.sha256);
+    if (same) {
       db.run("UPDATE bucket_debts SET due_at = ?, upload_id = NULL WHERE r2_key = ?", now, file.key);
       effects.push({ kind: "alarm", name: "bucket", at: now });
     } else {
@@ -154,9 +159,9 @@ export function finishUpload(
       heard?.transcript ?? null,
       now,
     );
-    const answer = attachment(db, id);
-    if (!answer) throw new Error("an attachment just written is not there");
-    return { answer, written: written(effects) };
+    const uploaded = attachment(db, id);
+    if (!uploaded) throw new Error("an attachment just written is not there");
+    return { finished: { uploaded, key: same?.r2_key ?? file.key }, written: written(effects) };
   });
 }
 

@@ -56,7 +56,9 @@ export function whyAsk(fact: WhyFact, ask: AskBehind | undefined, names: Names):
     case "approval.cancelled": {
       const reason = String(body["reason"]);
       const rule = { harness: "APR-1", run_stopped: "TURN-4" }[reason] ?? "APR-9";
-      const says = { harness: "Its harness took the ask back.", run_stopped: "Its turn was stopped." }[reason];
+      const says = { harness: "Its harness took the ask back.", run_stopped: "Its turn was stopped." }[
+        reason
+      ];
       return [{ rule, says: says ?? "Its turn ended, which cancels its open asks.", facts: { reason } }];
     }
     case "grant.made": {
@@ -111,7 +113,11 @@ function judged(ask: AskBehind): WhyDecision[] {
     });
   const byVerb = classesOf(policy, { action, risk: [] });
   if (byVerb.length > 0)
-    out.push({ rule: "POL-4", says: `${verb} is ${byVerb.join(", ")} by the policy's classes.`, facts: { classes: byVerb } });
+    out.push({
+      rule: "POL-4",
+      says: `${verb} is ${byVerb.join(", ")} by the policy's classes.`,
+      facts: { classes: byVerb },
+    });
   if (matters(classes, action)) out.push(mattersWords(classes, action));
   return out;
 }
@@ -145,7 +151,13 @@ function putTo(ask: AskBehind, names: Names): WhyDecision[] {
 
 function atOnce({ via, grant_id, rule, policy }: AskBehind): WhyDecision[] {
   if (via === "grant")
-    return [{ rule: "APR-7", says: "A standing grant for exactly this ask allowed it at once.", facts: { grant_id } }];
+    return [
+      {
+        rule: "APR-7",
+        says: "A standing grant for exactly this ask allowed it at once.",
+        facts: { grant_id },
+      },
+    ];
   const facts = { rule: rule ?? null, version: policy.version };
   return [{ rule: "APR-7", says: "The policy decided it, so nobody was asked.", facts }];
 }
@@ -176,7 +188,11 @@ function decided({ body, actor }: WhyFact, ask: AskBehind, names: Names): WhyDec
       facts: { rule: ask.rule ?? null, version: ask.policy.version },
     });
   if (body["edited"] === true)
-    out.push({ rule: "APR-5", says: `${who} changed its input; the audit has both.`, facts: { edited: true } });
+    out.push({
+      rule: "APR-5",
+      says: `${who} changed its input; the audit has both.`,
+      facts: { edited: true },
+    });
   if (body["grant_id"] !== undefined && body["via"] === "person")
     out.push({
       rule: "APR-7",

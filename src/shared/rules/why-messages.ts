@@ -164,7 +164,9 @@ function guarded({ guard, made, repeat }: PostedFacts): WhyDecision[] {
     out.push({
       rule: "GUARD-3",
       says:
-        repeat === "file" ? "It brings a file that was here already." : "It says much the same as its sender had.",
+        repeat === "file"
+          ? "It brings a file that was here already."
+          : "It says much the same as its sender had.",
       facts: { repeat },
     });
   if (guard.circling)
@@ -173,7 +175,11 @@ function guarded({ guard, made, repeat }: PostedFacts): WhyDecision[] {
       says: "The same agents are taking turns with nothing new.",
       facts: { circling: true },
     });
-  const { stage } = verdictOf({ count, total, circling: guard.circling ?? false }, guard, guard.pause !== undefined);
+  const { stage } = verdictOf(
+    { count, total, circling: guard.circling ?? false },
+    guard,
+    guard.pause !== undefined,
+  );
   if (stage === "nudge" || stage === "warning")
     out.push({
       rule: "GUARD-2",
@@ -267,9 +273,7 @@ const HANDED = { held: "GUARD-4", lead: "LEAD-2", not_picked_up: "TURN-7" } as c
 function forLead(body: PostedFacts, byPerson: boolean, became: Became | undefined): WhyDecision[] {
   if (!byPerson) return [];
   if (body.why === "person-mentioned")
-    return [
-      { rule: "LEAD-3", says: "The lead is not handed it: its only mentions are people.", facts: {} },
-    ];
+    return [{ rule: "LEAD-3", says: "The lead is not handed it: its only mentions are people.", facts: {} }];
   if (!became?.for_lead) return [];
   return [{ rule: "LEAD-2", says: "The lead is handed it once the room has gone still.", facts: {} }];
 }

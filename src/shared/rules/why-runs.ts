@@ -110,7 +110,9 @@ export function whyRun(
     case "run.ended":
       return [whyEnded(body, facts, agent, stop, names)];
     default: {
-      const did = { "run.paused": "paused", "run.resumed": "let go on", "run.stopped": "stopped" }[type as "run.paused"];
+      const did = { "run.paused": "paused", "run.resumed": "let go on", "run.stopped": "stopped" }[
+        type as "run.paused"
+      ];
       if (body.because)
         return [
           {
@@ -121,7 +123,11 @@ export function whyRun(
         ];
       return [
         { rule: "TURN-4", says: `${who} ${did} the turn of ${agent}.`, facts },
-        { rule: "SPACE-7", says: "The people of a space may do this; a guest stops only runs on their own message.", facts: {} },
+        {
+          rule: "SPACE-7",
+          says: "The people of a space may do this; a guest stops only runs on their own message.",
+          facts: {},
+        },
       ];
     }
   }
@@ -142,7 +148,11 @@ function whyEnded(
     case "stopped": {
       const by = stop ? nameIn(names, stop.by) : "somebody";
       const says = `${by} had stopped the turn of ${agent}, and the room ended it when half a minute was over.`;
-      return { rule: "TURN-4", says, facts: { ...facts, ...(stop ? { stopped_by: stop.by, stopped_seq: stop.seq } : {}) } };
+      return {
+        rule: "TURN-4",
+        says,
+        facts: { ...facts, ...(stop ? { stopped_by: stop.by, stopped_seq: stop.seq } : {}) },
+      };
     }
     case "silent":
       return { rule: "TURN-5", says: `Nothing was heard of the turn of ${agent} for an hour.`, facts };
@@ -155,6 +165,10 @@ function whyEnded(
         facts,
       };
     default:
-      return { rule: "TURN-1", says: `The harness of ${agent} said that the turn is over: ${outcome}.`, facts };
+      return {
+        rule: "TURN-1",
+        says: `The harness of ${agent} said that the turn is over: ${outcome}.`,
+        facts,
+      };
   }
 }

@@ -80,7 +80,10 @@ type Plain = Exclude<
 /** By which right somebody does what decides nothing else. */
 const RIGHTS: Partial<Record<Plain, [rule: string, did: string]>> = {
   "message.edited": ["LOG-4", "edited their own message; an edit addresses nobody anew"],
-  "message.deleted": ["SPACE-7", "deleted a message, as its author, the space's owner, or an owner or admin in it"],
+  "message.deleted": [
+    "SPACE-7",
+    "deleted a message, as its author, the space's owner, or an owner or admin in it",
+  ],
   "message.heard": ["TURN-3", "said what the turn has heard"],
   "space.created": ["SPACE-7", "made the space, and owns it"],
   "space.renamed": ["SPACE-7", "renamed the space, as one of its people who is no guest"],
@@ -91,7 +94,10 @@ const RIGHTS: Partial<Record<Plain, [rule: string, did: string]>> = {
   "member.joined": ["SPACE-7", "let somebody in"],
   "member.left": ["SPACE-7", "left, or took somebody out"],
   "member.role_changed": ["SPACE-7", "changed somebody's standing in the space"],
-  "participant.renamed": ["SPACE-7", "gave somebody another name: oneself, an own agent, or as an owner or admin"],
+  "participant.renamed": [
+    "SPACE-7",
+    "gave somebody another name: oneself, an own agent, or as an owner or admin",
+  ],
   "participant.removed": ["SPACE-7", "removed somebody from the workspace, as an owner or admin"],
   "participant.role_changed": ["SPACE-7", "changed somebody's standing in the workspace"],
   "agent.declared": ["CONN-2", "declared an agent of its own"],
@@ -120,7 +126,10 @@ const NOTICES: Record<string, [rule: string, says: string]> = {
   not_picked_up: ["TURN-7", "An agent did not begin what another gave it, and the room says so once."],
   agents_paused: ["GUARD-7", "The room paused its agents, since they talked for long without a person."],
   spend_ceiling: ["SPEND-2", "The room paused its agents at a ceiling, and says so."],
-  held_by_pause: ["GUARD-5", "While a lasting pause holds, people's words for agents wait, and the room says so once."],
+  held_by_pause: [
+    "GUARD-5",
+    "While a lasting pause holds, people's words for agents wait, and the room says so once.",
+  ],
 };
 
 function whyNotice({ body }: WhyFact): WhyDecision {

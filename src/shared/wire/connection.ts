@@ -8,16 +8,25 @@ import { participantKind, workspaceRole } from "./parts.ts";
 import { questionReceipt } from "./question.ts";
 
 /** The first frame of a connection, and the body of `POST /v1/hello` (CONN-2). */
-export const hello = z.object({
-  v: z.literal(1),
-  type: z.literal("hello"),
-  id: id("evt"),
-  after_seq: seq.optional(),
-  /** The budget of `message.new`'s context. What is over the server's own limit is served up to it. */
-  context: z.object({ lines: z.int().nonnegative(), chars: z.int().nonnegative() }).optional(),
-  agents: z.array(declaredAgent).max(50).optional(),
-  can: z.array(z.enum(["pause", "batch"])).optional(),
-});
+export const hello = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("hello"),
+    id: id("evt"),
+    after_seq: seq.optional().describe("The last `seq` handled. Left out: that of the last `ack`."),
+    context: z
+      .object({ lines: z.int().nonnegative(), chars: z.int().nonnegative() })
+      .optional()
+      .describe(
+        "How much context a turn comes with, at most. More than the server's limit is served up to it.",
+      ),
+    agents: z.array(declaredAgent).max(50).optional().describe("A harness's agents, new or renamed."),
+    can: z
+      .array(z.enum(["pause", "batch"]))
+      .optional()
+      .describe("`pause`: runs can be paused. `batch`: a frame may be an array of frames."),
+  })
+  .describe("The first frame of a connection. What it leaves out stays as it was.");
 export type Hello = z.infer<typeof hello>;
 
 /** The participant behind a token, as it is told of itself. */
@@ -38,65 +47,93 @@ export const ownSpace = z.object({
 });
 
 /** The answer to `hello` (CONN-3). */
-export const welcome = z.object({
-  v: z.literal(1),
-  type: z.literal("welcome"),
-  of: z.string(),
-  workspace_id: id("ws"),
-  participant: self,
-  agents: z.array(ownAgent).optional(),
-  spaces: z.array(ownSpace),
-  head_seq: seq,
-  resume: z.enum(["replay", "reset"]),
-  limits: z.object({ frame_bytes: z.int(), context_lines: z.int(), context_chars: z.int() }),
-  ping_s: z.number(),
-});
+export const welcome = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("welcome"),
+    of: z.string().describe("The id of the `hello`."),
+    workspace_id: id("ws"),
+    participant: self,
+    agents: z.array(ownAgent).optional().describe("The agents of this harness."),
+    spaces: z.array(ownSpace),
+    head_seq: seq.describe("The newest place in the log."),
+    resume: z
+      .enum(["replay", "reset"])
+      .describe("`replay`: what was missed follows. `reset`: too much was; begin with the reads."),
+    limits: z.object({
+      frame_bytes: z.int().positive(),
+      context_lines: z.int().nonnegative(),
+      context_chars: z.int().nonnegative(),
+    }),
+    ping_s: z.number().positive().describe("Send `ping` when nothing else was sent for so many seconds."),
+  })
+  .describe("The answer to `hello`.");
 export type Welcome = z.infer<typeof welcome>;
 
-export const caughtUp = z.object({ v: z.literal(1), type: z.literal("caught_up"), seq });
-/** Asks a reader whether it keeps up (CONN-10). */
-export const sync = z.object({ v: z.literal(1), type: z.literal("sync"), n: z.int().positive() });
-export const synced = signal("synced", { n: z.int().positive() });
-/** The last seq handled; cumulative, never goes back, answered by nothing (CONN-4). */
-export const ack = signal("ack", { seq });
-export const read = signal("read", { space_id: id("spc"), seq });
-export const typing = signal("typing", { space_id: id("spc") });
+export const caughtUp = z
+  .object({ v: z.literal(1), type: z.literal("caught_up"), seq })
+  .describe("What was missed has been sent. From here on events are live.");
+/** Of CONN-10. */
+export const sync = z
+  .object({ v: z.literal(1), type: z.literal("sync"), n: z.int().positive() })
+  .describe("Asks whether the reader keeps up. It answers `synced` at once.");
+export const synced = signal("synced", { n: z.int().positive() }).describe(
+  "The answer to `sync`, with its `n`.",
+);
+/** Of CONN-4. */
+export const ack = signal("ack", { seq }).describe(
+  "All up to this place in the log is handled. It never goes back and is not answered.",
+);
+export const read = signal("read", { space_id: id("spc"), seq }).describe(
+  "Moves one's read mark of a space. It never goes back.",
+);
+export const typing = signal("typing", { space_id: id("spc") }).describe(
+  "One is writing in a space. Sent again every few seconds while it lasts.",
+);
 
 /** What each client write is answered with (CONN-5). */
-export const receipt = z.object({
-  v: z.literal(1),
-  type: z.literal("receipt"),
-  of: z.string(),
-  id: z.string(),
-  seq: seq.optional(),
-  duplicate: z.literal(true).optional(),
-  message_id: z.string().optional(),
-  space_id: z.string().optional(),
-  agents: z.array(ownAgent).optional(),
-  run: z.object({ state: z.enum(["working", "waiting", "paused", "ended"]) }).optional(),
-  approval: approvalReceipt.optional(),
-  question: questionReceipt.optional(),
-  policy: z.object({ version: z.int().positive() }).optional(),
-});
+export const receipt = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("receipt"),
+    of: z.string().describe("The id of the frame that this answers."),
+    id: z.string().describe("The id of the event in the log."),
+    seq: seq.optional().describe("Its place in the log; absent when nothing had to be written."),
+    duplicate: z.literal(true).optional().describe("It was written before, under the same key."),
+    message_id: z.string().optional(),
+    space_id: z.string().optional(),
+    agents: z.array(ownAgent).optional(),
+    run: z.object({ state: z.enum(["working", "waiting", "paused", "ended"]) }).optional(),
+    approval: approvalReceipt.optional(),
+    question: questionReceipt.optional(),
+    policy: z.object({ version: z.int().positive() }).optional(),
+  })
+  .describe("A write was taken and is stored. It comes before any event that the write causes.");
 export type Receipt = z.infer<typeof receipt>;
 
 /** Somebody writes in a space; it is over six seconds after the last of these (SPACE-8, CONN-11). */
-export const typingNow = z.object({
-  v: z.literal(1),
-  type: z.literal("typing"),
-  space_id: z.string(),
-  participant_id: z.string(),
-});
-export const presence = z.object({
-  v: z.literal(1),
-  type: z.literal("presence"),
-  participant_id: z.string(),
-  online: z.boolean(),
-});
+export const typingNow = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("typing"),
+    space_id: z.string(),
+    participant_id: z.string(),
+  })
+  .describe("Somebody is writing in a space. Six seconds without another of these, and they are not.");
+export const presence = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("presence"),
+    participant_id: z.string(),
+    online: z.boolean(),
+  })
+  .describe("Somebody with whom one shares a space came or went.");
 /** A person's own read mark, told to all their connections (SPACE-8). */
-export const readMark = z.object({
-  v: z.literal(1),
-  type: z.literal("read"),
-  space_id: z.string(),
-  seq,
-});
+export const readMark = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("read"),
+    space_id: z.string(),
+    seq,
+  })
+  .describe("One's own read mark of a space moved, on whatever connection.");

@@ -27,20 +27,21 @@ export function isRetryable(code: ErrorCode): boolean {
 }
 
 /** The one form of an error, as a frame and as an HTTP body (ERR-1). */
-export const errorFrame = z.object({
-  v: z.literal(1).optional(),
-  type: z.literal("error"),
-  code: z.enum(CODES),
-  /** One plain sentence that says what to do. */
-  message: z.string(),
-  retryable: z.boolean(),
-  /** The id of the frame that this answers. */
-  of: z.string().optional(),
-  /** What is wrong, path by path. */
-  details: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-  /** With `rate_limited`: seconds until it is worth another try. */
-  retry_after_s: z.number().optional(),
-});
+export const errorFrame = z
+  .object({
+    v: z.literal(1).optional(),
+    type: z.literal("error"),
+    code: z.enum(CODES),
+    message: z.string().describe("A sentence for people that says what to do."),
+    retryable: z.boolean().describe("Whether the same request may succeed unchanged, later."),
+    of: z.string().optional().describe("The id of the frame that this answers."),
+    details: z
+      .array(z.object({ path: z.string(), message: z.string() }))
+      .optional()
+      .describe("What is wrong, path by path."),
+    retry_after_s: z.number().optional().describe("Seconds until it is worth another try."),
+  })
+  .describe("A refusal, as a frame and as the body of an HTTP answer. Nothing of what was asked was done.");
 export type ErrorFrame = z.infer<typeof errorFrame>;
 
 /** A refusal before it has become a frame. */

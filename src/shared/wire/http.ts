@@ -208,7 +208,7 @@ export const searchItem = z.object({
   from: sender,
   excerpt: z.string(),
 });
-export const attachmentUploaded = storedAttachment.omit({ replaces: true, transcript: true });
+export const attachmentUploaded = storedAttachment.omit({ replaces: true });
 export const attachmentUrl = z.object({ url: z.string(), url_expires_at: instant });
 export const settingsAnswer = settings;
 export const helloBody = hello;

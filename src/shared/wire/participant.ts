@@ -1,38 +1,52 @@
 /** People, harnesses and agents of a workspace, and its settings. */
 import * as z from "zod";
-import { event, verb } from "./envelope.ts";
+import { fact, verb } from "./envelope.ts";
 import { id, participantId } from "./ids.ts";
 import { workspaceRole } from "./parts.ts";
 
 export const participantRename = verb("participant.rename", {
-  participant_id: participantId.optional(),
-  name: z.string().min(1),
-});
-export const participantRemove = verb("participant.remove", { participant_id: participantId });
+  participant_id: participantId.optional().describe("Who is renamed; left out, oneself."),
+  name: z.string().min(1).describe("1 to 80 characters."),
+}).describe("Gives oneself, or one of one's agents, another name.");
+export const participantRemove = verb("participant.remove", { participant_id: participantId }).describe(
+  "Takes somebody out of the workspace. What they said stays.",
+);
 export const participantRole = verb("participant.role", {
   participant_id: id("usr"),
   role: workspaceRole,
+}).describe("Gives a person another standing in the workspace.");
+export const declaredAgent = z.object({
+  name: z.string().min(1).describe("1 to 80 characters."),
+  agent_id: id("agt").optional().describe("Renames this one. Without it the same name is the same agent."),
 });
-export const declaredAgent = z.object({ name: z.string().min(1), agent_id: id("agt").optional() });
-export const agentDeclare = verb("agent.declare", { agents: z.array(declaredAgent).min(1).max(50) });
-export const agentWithdraw = verb("agent.withdraw", { agent_id: id("agt") });
+export const agentDeclare = verb("agent.declare", { agents: z.array(declaredAgent).min(1).max(50) }).describe(
+  "A harness names agents that it runs. Those it does not name here stay.",
+);
+export const agentWithdraw = verb("agent.withdraw", { agent_id: id("agt") }).describe(
+  "A harness no longer runs this agent.",
+);
 
-export const participantRenamed = event("participant.renamed", {
+export const participantRenamed = fact("participant.renamed", {
   participant_id: z.string(),
   name: z.string(),
   previous: z.string(),
-});
-export const participantRemoved = event("participant.removed", { participant_id: z.string() });
-export const participantRoleChanged = event("participant.role_changed", {
+}).describe("Somebody has another name.");
+export const participantRemoved = fact("participant.removed", { participant_id: z.string() }).describe(
+  "Somebody is no longer in the workspace.",
+);
+export const participantRoleChanged = fact("participant.role_changed", {
   participant_id: z.string(),
   role: workspaceRole,
-});
-export const agentDeclared = event("agent.declared", {
+}).describe("A person has another standing in the workspace.");
+export const agentDeclared = fact("agent.declared", {
   agent_id: z.string(),
   harness_id: z.string(),
   name: z.string(),
-});
-export const agentWithdrawn = event("agent.withdrawn", { agent_id: z.string(), harness_id: z.string() });
+}).describe("A harness runs an agent, new or under another name.");
+export const agentWithdrawn = fact("agent.withdrawn", {
+  agent_id: z.string(),
+  harness_id: z.string(),
+}).describe("A harness no longer runs an agent.");
 
 const positive = z.int().positive();
 /** The workspace's settings with their defaults; a change names only what changes. */
@@ -89,8 +103,12 @@ export const settingsPatch = z.strictObject({
     .optional(),
   retention: z.strictObject({ archive_after_days: positive.nullable().optional() }).optional(),
 });
-export const settingsSet = verb("settings.set", { settings: settingsPatch });
-export const settingsChanged = event("settings.changed", { settings });
+export const settingsSet = verb("settings.set", { settings: settingsPatch }).describe(
+  "Changes settings of the workspace. What is left out stays.",
+);
+export const settingsChanged = fact("settings.changed", { settings }).describe(
+  "The workspace's settings as they are now.",
+);
 
 /** The settings of a workspace where nobody changed any. */
 export function defaultSettings(): Settings {

@@ -55,3 +55,13 @@ export const approvalsQuery = pageQuery.extend({
 export const policyQuery = z.object({
   version: whole.optional().describe("The policy as it stood in this version."),
 });
+
+export const uploadQuery = z.object({
+  filename: z.string().default("").describe("What the file is called: 1 to 255 bytes, folders are dropped."),
+  wait: z.coerce
+    .number()
+    .min(0)
+    .max(8)
+    .default(0)
+    .describe("Seconds to hold the answer of a voice note for its transcript."),
+});

@@ -137,7 +137,8 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
     const before = conn.state.openSyncs.length;
     const wasBehind = conn.state.cursor !== undefined;
     if (fresh && fresh[0] && conn.cursor === fresh[0].seq - 1) send(round, conn, fresh);
-    while (conn.cursor < head) {
+    // Who has to answer first costs nobody a read (CONN-10).
+    while (conn.cursor < head && conn.state.openSyncs.length < MAX_OPEN_SYNCS) {
       const rows = factsAfter(db, conn.cursor, REPLAY_PAGE);
       if (rows.length === 0 || !send(round, conn, rows)) break;
     }
@@ -153,6 +154,8 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
     conns().delete(conn.ws);
     flushOne(conn);
     try {
+      // Its close event follows, perhaps after a sleep, and must not end it a second time.
+      conn.ws.serializeAttachment({ ...conn.state, open: false });
       conn.ws.close(code, reason.slice(0, 120));
     } catch {
       // It is closing already.
@@ -203,6 +206,8 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
       }
     },
     synced(conn, n) {
+      // An answer to what was never asked is none.
+      if (n > conn.state.syncs) return;
       const first = conn.state.syncs - conn.state.openSyncs.length + 1;
       const answered = n - first + 1;
       if (answered > 0) conn.state.openSyncs = conn.state.openSyncs.slice(answered);

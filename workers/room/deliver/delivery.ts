@@ -31,6 +31,8 @@ export function deliveryOf(
 ): MessageNew | MessageOverheard | undefined {
   if (!wasSent(round, viewer, row)) return undefined;
   const body = bodyOf(row) as unknown as PostedBody;
+  // A deleted one has nothing to take a turn on; that it was deleted comes as its own event.
+  if ((wordsOf(round.db, body.message_id)?.text ?? null) === null) return undefined;
   const takers = body.held ? [] : body.addressed_to.filter((id) => viewer.own.has(id));
   return takers.length > 0
     ? messageNew(round, viewer, row, body, takers)

@@ -2,13 +2,13 @@
  * What a viewer is sent of a fact: a pure reading of the log, so that live, replay and `GET /v1/events` hand
  * over the same (CONN-12). Undefined: nothing.
  */
-import type { Actor, ServerEvent } from "../../../src/shared/wire/index.ts";
+import type { Actor, ParticipantKind, ServerEvent } from "../../../src/shared/wire/index.ts";
 import { attachment, attachmentsOf, wordsOf } from "../store/messages.ts";
 import { members } from "../store/spaces.ts";
 import type { LogRow, PostedBody } from "../types.ts";
 import { askFields, askForHarness, seesAsApprover } from "./asks.ts";
 import { deliveryOf, handedOf } from "./delivery.ts";
-import { type Round, senderOf, type Viewer } from "./viewer.ts";
+import { kindFor, type Round, senderOf, type Viewer } from "./viewer.ts";
 
 /** A fact as this viewer is sent it, if it is sent at all. */
 export function frameFor(round: Round, viewer: Viewer, row: LogRow): ServerEvent | undefined {
@@ -170,6 +170,7 @@ function factOf(round: Round, viewer: Viewer, row: LogRow): ServerEvent {
   if (row.type === "message.posted") return { ...fact, ...postedFields(round, viewer, row) } as ServerEvent;
   if (row.type === "message.edited") return { ...fact, ...editedFields(round, row) } as ServerEvent;
   if (row.type === "file.transcribed") return { ...fact, ...transcribedFields(round, row) } as ServerEvent;
+  if (row.type === "member.joined") body.kind = kindFor(viewer, body.kind as ParticipantKind);
   return { ...fact, ...askFields(round, row, body) } as ServerEvent;
 }
 
@@ -183,7 +184,9 @@ function actorFor(viewer: Viewer, row: LogRow): Actor {
   return {
     kind: asHarness ? "harness" : row.actor_kind,
     id: row.actor_id,
-    ...(row.actor_kind === "agent" && row.harness_id !== null ? { harness_id: row.harness_id } : {}),
+    ...(row.actor_kind === "agent" && row.harness_id !== null && !asHarness
+      ? { harness_id: row.harness_id }
+      : {}),
   };
 }
 

@@ -141,8 +141,28 @@ function dropVersion(w: Writer, spaceId: string, messageId: string, name: string
     messageId,
   );
   if (!gone) return;
-  w.db.run("DELETE FROM files WHERE space_id = ? AND name = ? AND version = ?", spaceId, name, gone.version);
-  // The version before it is followed by what followed the deleted one.
+  const heir = heirOf(w.db, gone);
+  if (heir)
+    w.db.run(
+      `UPDATE files SET attachment_id = ?, message_id = ?, seq = ?, by = ?, at = ?, replaces = NULL
+       WHERE space_id = ? AND name = ? AND version = ?`,
+      heir.attachment_id,
+      heir.message_id,
+      heir.seq,
+      heir.by,
+      heir.at,
+      spaceId,
+      name,
+      gone.version,
+    );
+  else
+    w.db.run(
+      "DELETE FROM files WHERE space_id = ? AND name = ? AND version = ?",
+      spaceId,
+      name,
+      gone.version,
+    );
+  // The version before it is followed by what took or followed the deleted one's place.
   const before = w.db.one<FileRow>(
     "SELECT * FROM files WHERE space_id = ? AND name = ? AND version < ? ORDER BY version DESC LIMIT 1",
     spaceId,
@@ -152,11 +172,29 @@ function dropVersion(w: Writer, spaceId: string, messageId: string, name: string
   if (before)
     w.db.run(
       "UPDATE files SET superseded_seq = ? WHERE space_id = ? AND name = ? AND version = ?",
-      gone.superseded_seq,
+      heir?.seq ?? gone.superseded_seq,
       spaceId,
       name,
       before.version,
     );
+}
+
+/** The first message that carries a version's bytes under its name, too: posting them again made no version. */
+function heirOf(
+  db: Db,
+  of: FileRow,
+): Pick<FileRow, "attachment_id" | "message_id" | "seq" | "by" | "at"> | undefined {
+  return db.one(
+    `SELECT u.attachment_id, u.message_id, log.seq, log.actor_id AS by, log.at
+     FROM attachments own JOIN attachments a ON a.sha256 = own.sha256 AND a.filename = own.filename
+     JOIN attachment_uses u ON u.attachment_id = a.id AND u.space_id = ?2
+     JOIN messages m ON m.id = u.message_id AND m.edition = 1 JOIN log ON log.seq = m.seq
+     WHERE own.id = ?1 AND log.seq > ?3 AND log.seq < ?4 ORDER BY log.seq LIMIT 1`,
+    of.attachment_id,
+    of.space_id,
+    of.seq,
+    of.superseded_seq ?? Number.MAX_SAFE_INTEGER,
+  );
 }
 
 function forgetUnused(w: Writer, attachmentId: string): void {

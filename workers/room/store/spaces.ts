@@ -43,10 +43,9 @@ export function members(db: Db, spaceId: string, asOf?: number): MemberRow[] {
   if (asOf === undefined)
     return db.all(`${MEMBER} WHERE s.space_id = ? AND s.left_seq IS NULL ORDER BY s.joined_seq`, spaceId);
   return db.all(
-    `${MEMBER} WHERE s.space_id = ? AND s.joined_seq < ? AND (s.left_seq IS NULL OR s.left_seq > ?)
-     ORDER BY s.joined_seq`,
+    `${MEMBER} WHERE s.space_id = ?1 AND (s.left_seq IS NULL OR s.left_seq > ?2)
+       AND coalesce(s.claimed_seq, s.joined_seq) < ?2 ORDER BY s.joined_seq`,
     spaceId,
-    asOf,
     asOf,
   );
 }
@@ -123,14 +122,15 @@ export function releaseHandle(db: Db, spaceId: string, participantId: string, no
   );
 }
 
-export function openStay(db: Db, row: Omit<StayRow, "left_seq">): void {
+export function openStay(db: Db, row: Omit<StayRow, "left_seq" | "claimed_seq">, claimedSeq?: number): void {
   db.run(
-    "INSERT INTO stays (space_id, participant_id, joined_seq, role, handle) VALUES (?, ?, ?, ?, ?)",
+    "INSERT INTO stays (space_id, participant_id, joined_seq, role, handle, claimed_seq) VALUES (?, ?, ?, ?, ?, ?)",
     row.space_id,
     row.participant_id,
     row.joined_seq,
     row.role,
     row.handle,
+    claimedSeq ?? null,
   );
 }
 

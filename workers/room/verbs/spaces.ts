@@ -151,7 +151,7 @@ export function claim(w: Writer, event: Verb<"space.claim">): void {
   });
   w.db.run("UPDATE spaces SET claimed_by = ? WHERE id = ?", agent.id, found.id);
   closeStay(w.db, found.id, harness.id, row.seq);
-  openStay(w.db, { ...place, participant_id: agent.id });
+  openStay(w.db, { ...place, participant_id: agent.id }, row.seq);
   w.db.run(
     "UPDATE handles SET participant_id = ? WHERE space_id = ? AND participant_id = ?",
     agent.id,

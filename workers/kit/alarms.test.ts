@@ -1,0 +1,78 @@
+import { runInDurableObject } from "cloudflare:test";
+import { describe, expect, test } from "vitest";
+import { newWorkspace, roomStub } from "../testing/client.ts";
+import { type Alarms, openAlarms } from "./alarms.ts";
+import { type Db, openDb } from "./db.ts";
+
+/** Alarms over the tables of a real object, with what the platform was asked to do. */
+async function withAlarms(
+  work: (alarms: Alarms, db: Db, armed: () => Promise<number | null>) => Promise<void>,
+) {
+  const { id } = await newWorkspace();
+  await runInDurableObject(roomStub(id), async (_, { storage }) => {
+    const db = openDb(storage.sql);
+    await work(openAlarms(storage, db), db, () => storage.getAlarm());
+    await storage.deleteAlarm();
+  });
+}
+
+function due(db: Db) {
+  return db.all("SELECT name, due_at FROM alarms ORDER BY due_at");
+}
+
+function failing(name: string): void {
+  if (name === "a") throw new Error("not now");
+}
+
+const LATER = 4_000_000_000_000;
+
+describe("named alarms", () => {
+  test("the earliest name is armed, and an earlier time of a name stays", async () => {
+    await withAlarms(async (alarms, db, armed) => {
+      alarms.by("a", LATER + 20);
+      alarms.by("b", LATER + 10);
+      expect(await armed()).toBe(LATER + 10);
+      alarms.by("a", LATER + 30);
+      alarms.by("a", LATER + 5);
+      expect(await armed()).toBe(LATER + 5);
+      expect(due(db)).toEqual([
+        { name: "a", due_at: LATER + 5 },
+        { name: "b", due_at: LATER + 10 },
+      ]);
+    });
+  });
+
+  test("what is due is fired, by name and in order; what the work sets anew comes later", async () => {
+    await withAlarms(async (alarms, db, armed) => {
+      for (const [name, at] of [
+        ["b", 2],
+        ["a", 1],
+        ["c", LATER],
+      ] as const)
+        alarms.by(name, at);
+      const fired: string[] = [];
+      await alarms.fire(10, async (name) => {
+        fired.push(name);
+        await Promise.resolve();
+        if (name === "a") alarms.by("a", LATER + 1);
+      });
+      expect(fired).toEqual(["a", "b"]);
+      expect(due(db)).toEqual([
+        { name: "c", due_at: LATER },
+        { name: "a", due_at: LATER + 1 },
+      ]);
+      expect(await armed()).toBe(LATER);
+    });
+  });
+
+  test("what fails stays due, the rest is done, and the failure is told to the platform", async () => {
+    await withAlarms(async (alarms, db) => {
+      alarms.by("a", 1);
+      alarms.by("b", 2);
+      await expect(alarms.fire(10, failing)).rejects.toThrow("not now");
+      expect(due(db)).toEqual([{ name: "a", due_at: 1 }]);
+      await alarms.fire(10, () => {});
+      expect(due(db)).toEqual([]);
+    });
+  });
+});
