@@ -1,6 +1,6 @@
 /** Approvals: what an agent asks a person before it acts (APR). */
 import * as z from "zod";
-import { event, instant, verb } from "./envelope.ts";
+import { fact, instant, verb } from "./envelope.ts";
 import { id } from "./ids.ts";
 
 export const riskClass = z.enum([
@@ -60,13 +60,15 @@ const asked = {
   editable: z.boolean().optional(),
 };
 
-export const approvalRequest = z.object({
-  ...verb("approval.request", {}).shape,
-  // The contract lets the envelope's optional fields be absent in what is stored and shown.
-  idempotency_key: z.string().min(1).max(200).optional(),
-  ...asked,
-  resume_token: z.string().optional(),
-});
+export const approvalRequest = z
+  .object({
+    ...verb("approval.request", {}).shape,
+    // The contract lets the envelope's optional fields be absent in what is stored and shown.
+    idempotency_key: z.string().min(1).max(200).optional(),
+    ...asked,
+    resume_token: z.string().optional(),
+  })
+  .describe("An agent asks before it acts. Its run waits until somebody, a policy or the clock decides.");
 
 /** The longest that an ask may stay open, in seconds (APR-1). */
 export const MAX_EXPIRES_S = 30 * 86_400;
@@ -76,16 +78,22 @@ export const approvalAsk = verb("approval.request", {
   expires_in: z.number().min(1).max(MAX_EXPIRES_S),
   approvers: z.array(z.string().min(1).max(200)).max(50).optional(),
   resume_token: z.string().min(1).max(4096).optional(),
-});
+}).describe(
+  "Asks before acting. The same `approval_id` again is the same ask and is answered with how it stands.",
+);
 export const approvalDecide = verb("approval.decide", {
   approval_id: id("apr"),
   decision,
   /** The input as allowed, where the ask is editable (APR-5). */
   input: z.unknown().optional(),
-});
+}).describe("An approver decides an ask, once.");
 /** Hands the right to decide on to one person of the space (APR-3). */
-export const approvalRoute = verb("approval.route", { approval_id: id("apr"), to: id("usr") });
-export const approvalCancel = verb("approval.cancel", { approval_id: id("apr") });
+export const approvalRoute = verb("approval.route", { approval_id: id("apr"), to: id("usr") }).describe(
+  "Hands one's right to decide on to one person of the space.",
+);
+export const approvalCancel = verb("approval.cancel", { approval_id: id("apr") }).describe(
+  "A harness takes its ask back.",
+);
 
 /** What the policy said of an ask: which rule of which version (POL-2). */
 const judged = { rule: z.string().optional(), version: z.int().nonnegative().optional() };
@@ -94,13 +102,13 @@ const judged = { rule: z.string().optional(), version: z.int().nonnegative().opt
 export const shownAsk = z.object({ ...asked, fallback, approvers: z.array(z.string()) });
 export type ShownAsk = z.infer<typeof shownAsk>;
 
-export const approvalRequested = event("approval.requested", {
+export const approvalRequested = fact("approval.requested", {
   ...shownAsk.shape,
   agent_id: z.string(),
   expires_at: instant,
   ...judged,
-});
-export const approvalRouted = event("approval.routed", {
+}).describe("An agent asks before it acts, with the approvers as ids and the classes that the policy adds.");
+export const approvalRouted = fact("approval.routed", {
   approval_id: id("apr"),
   /** Whose right it was: who routed, or who was lost as an approver (APR-2). */
   from: z.string(),
@@ -108,8 +116,8 @@ export const approvalRouted = event("approval.routed", {
   to: z.string().optional(),
   /** Who may decide from now on. */
   approvers: z.array(z.string()),
-});
-export const approvalDecided = event("approval.decided", {
+}).describe("The right to decide was handed on, or an approver was lost.");
+export const approvalDecided = fact("approval.decided", {
   approval_id: id("apr"),
   decision,
   via: decidedVia,
@@ -121,15 +129,17 @@ export const approvalDecided = event("approval.decided", {
   grant_id: z.string().optional(),
   /** Only to the harness that asked (APR-10). */
   resume_token: z.string().optional(),
-});
+}).describe("An ask was decided.");
 /** As people are told of an expiry; its harness is sent `approval.decided` via expiry (APR-6). */
-export const approvalExpired = event("approval.expired", { approval_id: id("apr"), decision });
+export const approvalExpired = fact("approval.expired", { approval_id: id("apr"), decision }).describe(
+  "Nobody decided an ask in time, so its fallback did.",
+);
 export const cancelReason = z.enum(["harness", "run_ended", "run_stopped"]);
 export type CancelReason = z.infer<typeof cancelReason>;
-export const approvalCancelled = event("approval.cancelled", {
+export const approvalCancelled = fact("approval.cancelled", {
   approval_id: id("apr"),
   reason: cancelReason,
-});
+}).describe("An ask was taken back, or its run is over.");
 
 /** How an ask stands, on the receipt of who asked or decided (APR-1). */
 export const approvalReceipt = z.object({
@@ -143,11 +153,15 @@ export const approvalReceipt = z.object({
   grant_id: z.string().optional(),
 });
 
-export const grantMade = event("grant.made", {
+export const grantMade = fact("grant.made", {
   grant_id: id("grt"),
   agent_id: z.string(),
   approval_id: id("apr"),
   expires_at: instant,
-});
-export const grantRevoked = event("grant.revoked", { grant_id: id("grt"), agent_id: z.string() });
-export const grantRevoke = verb("grant.revoke", { grant_id: id("grt") });
+}).describe("A standing yes: the same ask again is allowed at once.");
+export const grantRevoked = fact("grant.revoked", { grant_id: id("grt"), agent_id: z.string() }).describe(
+  "A standing yes was taken back.",
+);
+export const grantRevoke = verb("grant.revoke", { grant_id: id("grt") }).describe(
+  "Takes a standing yes back.",
+);

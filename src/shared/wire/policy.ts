@@ -1,7 +1,7 @@
 /** The policy: what happens to an ask before any person is asked (POL). */
 import * as z from "zod";
 import { riskClass } from "./approval.ts";
-import { event, verb } from "./envelope.ts";
+import { fact, verb } from "./envelope.ts";
 
 const ruleId = z.string().min(1).max(80);
 const glob = z.string().min(1).max(200);
@@ -42,5 +42,7 @@ export type PolicyClasses = z.infer<typeof policyClasses>;
 export const policySet = verb("policy.set", {
   rules: z.array(policyRule).max(200),
   classes: policyClasses.optional(),
-});
-export const policyChanged = event("policy.changed", { version: z.int().positive() });
+}).describe("Replaces the list of rules, whole. A fault anywhere changes nothing.");
+export const policyChanged = fact("policy.changed", { version: z.int().positive() }).describe(
+  "The policy has a new version.",
+);

@@ -108,3 +108,32 @@ export function linesBefore(
     after,
   );
 }
+
+/** The lines of a space above a seq, oldest first, row by row. */
+export function linesAfter(db: Db, spaceId: string, after: number): IterableIterator<LogRow> {
+  const columns = COLUMNS.split(", ").map((c) => `log.${c}`);
+  return db.each(
+    `SELECT ${columns.join(", ")} FROM lines JOIN log ON log.seq = lines.seq
+     WHERE lines.space_id = ? AND lines.seq > ? ORDER BY lines.seq`,
+    spaceId,
+    after,
+  );
+}
+
+/** A fact with what a write left beside it (ENV-4): what an export takes along. */
+export type WholeRow = LogRow & {
+  sender: string | null;
+  key: string | null;
+  hash: string | null;
+  receipt: string | null;
+};
+
+/** Whole facts after a seq and up to another, oldest first. */
+export function wholeFacts(db: Db, after: number, upTo: number, limit: number): WholeRow[] {
+  return db.all(
+    `SELECT ${COLUMNS}, sender, key, hash, receipt FROM log WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+    after,
+    upTo,
+    limit,
+  );
+}
