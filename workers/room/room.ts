@@ -11,7 +11,7 @@ import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
 import type { SignedUrl } from "../kit/sign.ts";
-import { authenticate, mustSpeak, unauthenticated } from "./access/authenticate.ts";
+import { authenticate, mustAdminister, mustSpeak, unauthenticated } from "./access/authenticate.ts";
 import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
 import {
   type ManageAnswer,
@@ -24,6 +24,8 @@ import { openConnections } from "./connect/connections.ts";
 import { greet, parseHello } from "./connect/hello.ts";
 import { openSockets } from "./connect/sockets.ts";
 import { openRound, type Round, viewerOf } from "./deliver/viewer.ts";
+import { openExport } from "./export/export.ts";
+import { exportStream } from "./export/stream.ts";
 import { type Clock, openClock } from "./ids.ts";
 import { passOnOverdue } from "./judge/pickups.ts";
 import { handUnclaimed } from "./judge/stillness.ts";
@@ -126,6 +128,15 @@ export class Room extends DurableObject<Env> {
 
   read<N extends ReadName>(credential: Credential, name: N, args: ReadArgs<N>): Result<ReadAnswer<N>> {
     return this.#settle(() => this.#read(this.#caller(credential), name, args));
+  }
+
+  /** The whole workspace as it stands now, for its owners and admins, made as it is read (LOG-6). */
+  export(credential: Credential): Result<ReadableStream> {
+    return this.#settle(() => {
+      mustAdminister(this.#caller(credential));
+      const parts = openExport(this.#db, this.#ledger().clock.now());
+      return exportStream(parts, (error) => this.#fault(error));
+    });
   }
 
   /** `GET /v1/events`, held until something comes or the time is up (HTTP-3). */

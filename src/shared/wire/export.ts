@@ -132,7 +132,6 @@ export const exportedApproval = exportLine("approval", {
   request: shownAsk,
   matters: yes,
   approvers: z.array(text),
-  viewers: z.array(text),
   fallback,
   asked_seq: seq,
   asked_at: instant,

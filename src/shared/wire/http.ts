@@ -200,6 +200,18 @@ export const auditVerified = z.object({
   checked: z.int().nonnegative(),
   first_fault: z.int().positive().optional(),
 });
+/** One of the decisions behind an event (WHY-1). */
+export const whyDecision = z.object({
+  rule: z.string(),
+  says: z.string(),
+  facts: z.record(z.string(), z.unknown()),
+});
+export const whyAnswer = z.object({
+  event_id: z.string(),
+  type: z.string(),
+  seq,
+  decisions: z.array(whyDecision).min(1),
+});
 export const searchItem = z.object({
   message_id: z.string(),
   space_id: z.string(),

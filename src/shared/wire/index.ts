@@ -190,6 +190,7 @@ export * from "./approval.ts";
 export * from "./connection.ts";
 export * from "./envelope.ts";
 export * from "./errors.ts";
+export * from "./export.ts";
 export * from "./ids.ts";
 export * from "./message.ts";
 export * from "./participant.ts";

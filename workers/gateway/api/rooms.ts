@@ -64,4 +64,15 @@ export const rooms: readonly Route[] = [
     query: query.searchQuery,
     answer: http.page(http.searchItem),
   },
+  {
+    method: "GET",
+    path: "/v1/why/:id",
+    summary: "Why the room did what it did",
+    description:
+      "The decisions behind an event that you may see, each with the rule that made it and the facts it used. " +
+      "With a message's id: behind the event that said it.",
+    params: { id: id("evt", "msg") },
+    answer: http.whyAnswer,
+    errors: ["not_found"],
+  },
 ];

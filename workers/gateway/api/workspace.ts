@@ -128,4 +128,13 @@ export const workspace: readonly Route[] = [
     description: "They are changed by the event `settings.set`.",
     answer: http.settingsAnswer,
   },
+  {
+    method: "GET",
+    path: "/v1/export",
+    summary: "The whole workspace as lines of JSON",
+    description:
+      "For owners and admins. One state: that of the moment when the answer begins. The last line has the type " +
+      "`end`; without it the export was cut short. It has no token, session or invite in it.",
+    answer: "application/x-ndjson",
+  },
 ];

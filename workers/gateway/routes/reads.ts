@@ -1,6 +1,6 @@
 /** The reads of a room (HTTP-2). */
 import { Hono } from "hono";
-import { id } from "../../../src/shared/wire/ids.ts";
+import { id, isId } from "../../../src/shared/wire/ids.ts";
 import { contextQuery, filesQuery, pageQuery, searchQuery } from "../../../src/shared/wire/query.ts";
 import { notFound } from "../../kit/result.ts";
 import { type C, credentialOf, type GatewayEnv, must } from "../context.ts";
@@ -23,6 +23,23 @@ reads.get("/participants", async (c) =>
 reads.get("/tokens", async (c) =>
   c.json(must(await c.get("room").read(credentialOf(c), "tokens", queryOf(c, pageQuery)))),
 );
+
+/** An event, or a message for the event that said it (WHY-1). */
+reads.get("/why/:id", async (c) => {
+  const given = c.req.param("id");
+  if (!isId(given, "evt") && !isId(given, "msg")) notFound("event");
+  return c.json(must(await c.get("room").read(credentialOf(c), "why", { id: given })));
+});
+
+/** The whole workspace, as it stands when the answer begins (LOG-6). */
+reads.get("/export", async (c) => {
+  const stream = must(await c.get("room").export(credentialOf(c)));
+  const name = `bullpen-${c.get("workspaceId")}.ndjson`;
+  return c.body(stream, 200, {
+    "content-type": "application/x-ndjson",
+    "content-disposition": `attachment; filename="${name}"`,
+  });
+});
 
 reads.get("/search", async (c) =>
   c.json(must(await c.get("room").read(credentialOf(c), "search", queryOf(c, searchQuery)))),

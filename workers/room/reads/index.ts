@@ -11,6 +11,7 @@ import { approvals, audit, auditVerify, grants, policy, policyTry } from "./appr
 import { me, participants, settings } from "./people.ts";
 import { search } from "./search.ts";
 import { context, events, files, memberList, runs, spaceItem, spaces } from "./spaces.ts";
+import { why } from "./why.ts";
 
 /** What a read works with. */
 export interface Reader {
@@ -66,6 +67,7 @@ const READS = {
   policyTry,
   audit,
   auditVerify,
+  why,
 };
 type Reads = typeof READS;
 export type ReadName = keyof Reads;
