@@ -8,6 +8,7 @@ import type * as http from "../../src/shared/wire/http.ts";
 import { errorOf, type Receipt, type Refusal, type Welcome } from "../../src/shared/wire/index.ts";
 import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
+import { openGroupCommit } from "../kit/group-commit.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
 import type { SignedUrl } from "../kit/sign.ts";
@@ -38,6 +39,7 @@ import { workspaceOf } from "./store/participants.ts";
 import type { Caller, Credential } from "./types.ts";
 import * as uploads from "./uploads.ts";
 import { expireAsks } from "./verbs/settle.ts";
+import { openWaiting } from "./waiting.ts";
 import { type Ledger, type Writer, type Written, write, writeAsRoom } from "./write.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
@@ -52,16 +54,19 @@ export class Room extends DurableObject<Env> {
   readonly #sockets;
   readonly #limits = openLimits();
   #clock: Clock | undefined;
-  #waiting = new Set<() => void>();
-  /** Writes that arrived while a commit was under way: the next group (BATCH-2). */
-  #queue: (() => void)[] = [];
-  #committing = false;
+  readonly #waiting = openWaiting();
+  readonly #commits = openGroupCommit({
+    written: () => this.#db.counts.written,
+    durable: () => this.ctx.storage.sync(),
+    flush: () => this.#flush(),
+    hold: (until) => this.ctx.waitUntil(until),
+  });
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
     this.#alarms = openAlarms(ctx.storage, this.#db);
-    this.#connections = openConnections(ctx, this.#db);
+    this.#connections = openConnections(ctx, this.#db, (error) => this.#fault(error));
     this.#sockets = openSockets({
       db: this.#db,
       connections: this.#connections,
@@ -97,7 +102,7 @@ export class Room extends DurableObject<Env> {
 
   /** The same write path as a socket's frames (HTTP-1): all or nothing. */
   async write(credential: Credential, frames: unknown[]): Promise<Result<Receipt[]>> {
-    return this.#grouped(() => {
+    return this.#commits.run(() => {
       const failedAt = { index: 0 };
       try {
         const written = write(this.#ledger(), this.#caller(credential), frames, failedAt);
@@ -155,7 +160,7 @@ export class Room extends DurableObject<Env> {
       const left = until - this.wall();
       if (after < found.value.head_seq) continue;
       if (left <= 0) return found;
-      await this.#nextFact(left);
+      await this.#waiting.next(left);
     }
   }
 
@@ -263,7 +268,7 @@ export class Room extends DurableObject<Env> {
   }
 
   override webSocketMessage(ws: WebSocket, data: string | ArrayBuffer): void {
-    void this.#grouped(() => this.#sockets.message(ws, data));
+    void this.#commits.run(() => this.#sockets.message(ws, data));
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
@@ -321,47 +326,6 @@ export class Room extends DurableObject<Env> {
 
   // ---- inside --------------------------------------------------------------------------------------
 
-  /**
-   * Runs work at once when no commit is under way, else with the next group: while one commit is made
-   * durable, what arrives waits for the next, so that under load many writes share one (BATCH-2).
-   */
-  #grouped<T>(work: () => T): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#queue.push(() => {
-        try {
-          resolve(work());
-        } catch (error) {
-          reject(error);
-        }
-      });
-      this.#drain();
-    });
-  }
-
-  #drain(): void {
-    if (this.#committing) return;
-    while (this.#queue.length > 0 && !this.#committing) {
-      const before = this.#db.counts.written;
-      const group = this.#queue;
-      this.#queue = [];
-      for (const work of group) work();
-      this.#connections.flush();
-      this.#armSockets();
-      if (this.#db.counts.written === before) continue;
-      this.#committing = true;
-      this.ctx.waitUntil(this.#commit());
-    }
-  }
-
-  async #commit(): Promise<void> {
-    try {
-      await this.ctx.storage.sync();
-    } finally {
-      this.#committing = false;
-      this.#drain();
-    }
-  }
-
   /** What follows a committed write: effects, deliveries, and those who wait (NEW-1, CONN-5). */
   #settled({ rows, effects }: Written): void {
     for (const effect of effects) {
@@ -372,24 +336,14 @@ export class Room extends DurableObject<Env> {
     if (rows.some((r) => /^(participant|agent|settings|space)\./.test(r.type)))
       this.#connections.forgetViewers();
     this.#connections.deliver(this.#round(), rows);
-    this.#connections.flush();
-    this.#armSockets();
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
+    // Inside a group everything leaves at its end, batched (BATCH-2).
+    if (!this.#commits.running) this.#flush();
+    this.#waiting.wake();
   }
 
-  #nextFact(withinMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, withinMs);
-      const waiting = this.#waiting;
-      function done() {
-        clearTimeout(timer);
-        waiting.delete(done);
-        resolve();
-      }
-      waiting.add(done);
-    });
+  #flush(): void {
+    this.#connections.flush();
+    this.#armSockets();
   }
 
   #read<N extends ReadName>(caller: Caller, name: N, args: ReadArgs<N>): ReadAnswer<N> {

@@ -82,7 +82,12 @@ export interface Connections {
   forgetViewers(): void;
 }
 
-export function openConnections(ctx: DurableObjectState, db: Db): Connections {
+/** @param fault told what went wrong while one connection was served: the others go on */
+export function openConnections(
+  ctx: DurableObjectState,
+  db: Db,
+  fault: (error: unknown) => void,
+): Connections {
   let known: Map<WebSocket, Connection> | undefined;
   let dueChanged = false;
 
@@ -202,7 +207,13 @@ export function openConnections(ctx: DurableObjectState, db: Db): Connections {
       if (rows.length === 0) return;
       for (const conn of conns().values()) {
         if (!conn.state.open || !conn.state.caughtUp) continue;
-        pump(round, conn, rows);
+        try {
+          pump(round, conn, rows);
+        } catch (error) {
+          // The write stands and everybody else is told; this one resumes from its cursor.
+          fault(error);
+          close(conn, 1012, "could not be served, connect again");
+        }
       }
     },
     synced(conn, n) {
