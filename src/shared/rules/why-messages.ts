@@ -1,22 +1,9 @@
 import type { Addressees } from "./addressing.ts";
-import { mostWithoutPerson, verdictOf } from "./guard.ts";
+import { verdictOf } from "./guard.ts";
 import { counted } from "./note-words.ts";
 import type { WhyDecision, WhyFact } from "./why.ts";
+import { type GuardFacts, heldBy } from "./why-held.ts";
 import { dollars, type Names, nameIn, namesIn } from "./why-words.ts";
-
-type Cause = "person" | "spend" | "day" | "guard";
-
-/** What the guard counted when it judged a message, and by which settings. */
-export interface GuardFacts {
-  count: number;
-  total: number;
-  since_seq: number;
-  since: "person" | "work" | "start";
-  circling?: true;
-  stop: number;
-  hold: number | null;
-  pause?: Cause;
-}
 
 export interface SpendFacts {
   ceiling_usd: number;
@@ -188,34 +175,6 @@ function guarded({ guard, made, repeat }: PostedFacts): WhyDecision[] {
     });
   return out;
 }
-
-/** Which rule holds a message between agents back, if one does: the guard's own verdict, asked again. */
-export function heldBy(guard: GuardFacts): { rule: string; because: string; facts: object } | undefined {
-  const { count, total, hold, pause } = guard;
-  const counts = { count, total, circling: guard.circling ?? false };
-  if (!verdictOf(counts, guard, pause !== undefined).held) return undefined;
-  if (pause) return { ...PAUSED[pause], facts: { pause } };
-  if (verdictOf(counts, guard, false).pause) {
-    const most = mostWithoutPerson(hold);
-    return {
-      rule: "GUARD-7",
-      because: `it is message number ${total} for agents since a person acted, and there may be fewer than ${most}`,
-      facts: { total, most },
-    };
-  }
-  return {
-    rule: "GUARD-2",
-    because: `it is message number ${count} between agents, and from number ${hold} on they wait for a person`,
-    facts: { count, hold },
-  };
-}
-
-const PAUSED: Record<Cause, { rule: string; because: string }> = {
-  person: { rule: "GUARD-5", because: "a person had paused the agents here" },
-  spend: { rule: "SPEND-2", because: "the agents here were paused at the ceiling of their job" },
-  day: { rule: "SPEND-5", because: "the agents here were paused at the workspace's ceiling for the day" },
-  guard: { rule: "GUARD-7", because: "the room had paused its agents, who talked for long without a person" },
-};
 
 /** From whom it was held, and why (GUARD-2, GUARD-4, GUARD-5, GUARD-7, SPEND-2, SPEND-5). */
 function held(body: PostedFacts, names: Names): WhyDecision[] {

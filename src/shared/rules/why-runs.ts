@@ -1,8 +1,7 @@
 import type { WhyDecision, WhyFact } from "./why.ts";
+import type { Cause } from "./why-held.ts";
 import type { SpendFacts } from "./why-messages.ts";
 import { dollars, type Names, nameIn } from "./why-words.ts";
-
-type Cause = "person" | "spend" | "day" | "guard";
 
 /** What the facts of runs keep. */
 export interface RunFacts {
