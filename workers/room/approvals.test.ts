@@ -1,4 +1,5 @@
 /** The life of an ask: who may decide it, once, how it is edited, routed, cancelled (APR), and questions (ASK). */
+/* oxlint-disable unicorn/no-thenable -- the word of a policy rule: data, never awaited */
 import { expect, test } from "vitest";
 import { ask, askFields, askingRoom, decide, events, get, read, refusedAsk, runOf } from "../testing/asks.ts";
 import {
@@ -28,6 +29,14 @@ test("APR-1 the same id again is the same ask; other content or another harness'
   expect(later.approval).toMatchObject({ state: "allowed", decision: "allow", via: "person" });
   const asked = (await events(room.owner)).filter((e) => e.type === "approval.requested");
   expect(asked).toHaveLength(1);
+
+  // A process that was started again may say so; the decision reaches it by the newest token.
+  const pending = askFields(room, { resume_token: "rt_old" });
+  await send(room.harness, "approval.request", pending);
+  await send(room.harness, "approval.request", { ...pending, resume_token: "rt_new" });
+  await decide(room.owner, pending.approval_id, "deny");
+  const told = await room.socket.next((f) => f.approval_id === pending.approval_id);
+  expect(told).toMatchObject({ type: "approval.decided", resume_token: "rt_new" });
 
   const other = { ...fields, question: "Really?" };
   expect((await refused(room.harness, "approval.request", other)).code).toBe("conflict");

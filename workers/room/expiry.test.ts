@@ -1,4 +1,5 @@
 /** Asks over time: expiry by the alarm, harnesses that were away, what waits meanwhile, and what no person reads. */
+/* oxlint-disable unicorn/no-thenable -- the word of a policy rule: data, never awaited */
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test, vi } from "vitest";
 import { ask, askingRoom, decide, events, get, read } from "../testing/asks.ts";
@@ -15,6 +16,7 @@ import {
   send,
 } from "../testing/client.ts";
 import { evict, factsOf, pass } from "../testing/judge.ts";
+import type { Room } from "./room.ts";
 
 const HOUR = 3600;
 
@@ -69,7 +71,7 @@ test("APR-3 APR-6 a decision at the expiry: it comes before it or not at all", a
   const { id } = await ask(room, { expires_in: 60 });
   const yes = { approval_id: id, decision: "allow" };
   // The clock is past the expiry and the alarm has not gone off: the decision is too late all the same.
-  await runInDurableObject(roomStub(room.workspace), (object: Any) => {
+  await runInDurableObject(roomStub(room.workspace), (object: Room) => {
     object.wall = () => Date.now() + 60_001;
   });
   expect((await refused(room.owner, "approval.decide", yes)).code).toBe("conflict");

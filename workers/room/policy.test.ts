@@ -1,9 +1,10 @@
 /** The policy (POL), standing grants (APR-7) and the audit chain (APR-8). */
+/* oxlint-disable unicorn/no-thenable -- the word of a policy rule: data, never awaited */
 import { runInDurableObject } from "cloudflare:test";
 import { expect, test } from "vitest";
 import { verifyChain } from "../../src/shared/rules/audit.ts";
-import { ask, askingRoom, type Asking, decide, events, get, read, runOf } from "../testing/asks.ts";
-import { type Any, call, newHarness, newId, newPerson, type Party, refused, roomStub, send } from "../testing/client.ts";
+import { type Asking, ask, askingRoom, decide, events, get, read, runOf } from "../testing/asks.ts";
+import { type Any, call, newPerson, type Party, refused, roomStub, send } from "../testing/client.ts";
 import { pass } from "../testing/judge.ts";
 
 const DAY = 86_400;
@@ -94,7 +95,12 @@ test("POL-2 SPACE-7 owners and admins set the policy; members read and try it, g
   await setPolicy(room, rules);
   const body = { action: { kind: "email.send" }, risk: [] };
   const answer = await tried(room.bob, body);
-  expect(answer).toMatchObject({ then: "deny", rule: "mail", version: 1, classes: ["external_communication"] });
+  expect(answer).toMatchObject({
+    then: "deny",
+    rule: "mail",
+    version: 1,
+    classes: ["external_communication"],
+  });
   expect(answer.why).toContain("mail");
   expect((await events(room.owner)).filter((e) => e.type.startsWith("approval."))).toEqual([]);
   const paths = ["/v1/policy", "/v1/grants"];
@@ -121,7 +127,12 @@ test("POL-3 APR-4 a careless glob lets nothing through that matters", async () =
   ];
   for (const more of serious) expect((await ask(room, more)).state).toBe("pending");
   expect((await ask(room)).state).toBe("allowed");
-  const accepted = { id: "mail", when: { action: ["email.*"] }, then: "allow", accept_risk: ["external_communication"] };
+  const accepted = {
+    id: "mail",
+    when: { action: ["email.*"] },
+    then: "allow",
+    accept_risk: ["external_communication"],
+  };
   await setPolicy(room, [accepted]);
   expect((await ask(room, { action: { kind: "email.send" } })).state).toBe("allowed");
   expect((await ask(room, { action: { kind: "email.send" }, risk: ["legal"] })).state).toBe("pending");
@@ -130,7 +141,11 @@ test("POL-3 APR-4 a careless glob lets nothing through that matters", async () =
 test("POL-4 the policy adds classes to an ask; owners extend the map and take nothing from it", async () => {
   const room = await askingRoom();
   const { classes } = await get(room.owner, "/v1/policy");
-  expect(classes).toMatchObject({ "payment.*": "financial", "*.delete": "destructive", "secret.*": "credential" });
+  expect(classes).toMatchObject({
+    "payment.*": "financial",
+    "*.delete": "destructive",
+    "secret.*": "credential",
+  });
   await setPolicy(room, [], { classes: { "wire.*": "financial" } });
   const { id } = await ask(room, { action: { kind: "wire.send" }, risk: ["external"] });
   expect((await read(room.bob, id)).request.risk.toSorted()).toEqual(["external", "financial"]);
@@ -166,7 +181,12 @@ test("APR-7 a standing yes makes a grant for exactly that ask, and no other", as
   expect((await ask(otter, fields)).state).toBe("pending");
   const grants = (await get(room.bob, "/v1/grants")).items;
   expect(grants).toHaveLength(1);
-  expect(grants[0]).toMatchObject({ grant_id, agent_id: room.ids.Scout, by: room.owner.id, action: fields.action });
+  expect(grants[0]).toMatchObject({
+    grant_id,
+    agent_id: room.ids.Scout,
+    by: room.owner.id,
+    action: fields.action,
+  });
   expect(Date.parse(grants[0].expires_at) - Date.parse(grants[0].at)).toBe(90 * DAY * 1000);
   const made = (await events(room.bob)).find((e) => e.type === "grant.made");
   expect(made).toMatchObject({ grant_id, approval_id: first.id });

@@ -1,6 +1,5 @@
 /** approval.request, approval.decide, approval.route, approval.cancel (APR). */
 import { createHash } from "node:crypto";
-import { type ApproverMember, resolveApprovers } from "../../../src/shared/rules/approvers.ts";
 import { canonicalJson } from "../../../src/shared/rules/canonical.ts";
 import { mayGrant } from "../../../src/shared/rules/grants.ts";
 import { decidePolicy, matters, type PolicyDecision } from "../../../src/shared/rules/policy.ts";
@@ -21,9 +20,10 @@ import { addAudit } from "../store/audit.ts";
 import { participant } from "../store/participants.ts";
 import { grantFor, policyOf } from "../store/policy.ts";
 import { noteHeard } from "../store/runs.ts";
-import { leadOf, members, space, stay } from "../store/spaces.ts";
-import type { ParticipantRow, RunRow } from "../types.ts";
+import { stay } from "../store/spaces.ts";
+import type { RunRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
+import { approversFor } from "./approvers.ts";
 import { openRunOf, ownRun } from "./runs.ts";
 import {
   cancelAsk,
@@ -42,12 +42,16 @@ export function request(w: Writer, event: Verb<"approval.request">): Extras | vo
   const run = ownRun(w, event.run_id);
   if (event.space_id !== undefined && event.space_id !== run.space_id)
     refuse("invalid", "This run is in another space. Leave space_id out.");
-  const content = contentOf(event);
+  const { resume_token, ...content } = contentOf(event);
+  // The token is left out of the hash, which others may read: nobody is to find it by guessing (APR-10).
   const asked = createHash("sha256").update(canonicalJson(content)).digest("base64");
   const same = approval(w.db, event.approval_id);
   if (same) {
     if (same.harness_id !== run.harness_id || same.asked !== asked)
       refuse("conflict", "This approval_id names another ask already. Mint a new one for a new ask.");
+    // A process that was started again waits elsewhere: it is found by its newest token.
+    if (resume_token !== undefined && resume_token !== same.resume_token)
+      w.db.run("UPDATE approvals SET resume_token = ? WHERE id = ?", resume_token, same.id);
     return { approval: standingOf(same) };
   }
   mayAskNow(w, run);
@@ -65,9 +69,8 @@ export function request(w: Writer, event: Verb<"approval.request">): Extras | vo
   const seconds = Math.min(event.expires_in, judged.expires_in_max ?? event.expires_in);
   const fallback = event.fallback === "allow" && judged.fallback === "allow" ? "allow" : "deny";
   const lasts = event.lasts === "standing" && !mayGrant(judged.classes, event.action) ? "once" : event.lasts;
-  const { resume_token, ...rest } = content;
   const shown: ShownAsk = {
-    ...rest,
+    ...content,
     ...(lasts === undefined ? {} : { lasts }),
     risk: judged.classes,
     expires_in: seconds,
@@ -132,45 +135,6 @@ function decidedAtOnce(
   const grant = grantFor(w.db, ask, w.now);
   if (grant) return { decision: "allow", via: "grant", grantId: grant.id };
   return judged.then === "allow" ? { decision: "allow", via: "policy" } : undefined;
-}
-
-/** Who may decide, as ids (APR-2). */
-function approversFor(
-  w: Writer,
-  run: RunRow,
-  judged: PolicyDecision,
-  event: Verb<"approval.request">,
-): string[] {
-  const resolved = resolveApprovers({
-    fromPolicy: judged.approvers,
-    fromHarness: event.approvers,
-    members: candidates(w, run.space_id),
-    matters: matters(judged.classes, event.action),
-    askerHarness: run.harness_id,
-  });
-  if (!resolved.ok) {
-    const { path, message } = resolved;
-    refuse("invalid", `An approver cannot be one: ${path} ${message}.`, { details: [{ path, message }] });
-  }
-  return resolved.approvers;
-}
-
-/** Everybody whom an ask may be put to: the workspace's people, and the agents of the space. */
-function candidates(w: Writer, spaceId: string): ApproverMember[] {
-  const here = members(w.db, spaceId);
-  const of = space(w.db, spaceId);
-  const lead = of && leadOf(of, here);
-  const there = new Map(here.map((m) => [m.id, m]));
-  const people = w.db.all<ParticipantRow>("SELECT * FROM participants WHERE kind = 'person'");
-  return [...people, ...here.filter((m) => m.kind !== "person")].map((p) => ({
-    id: p.id,
-    kind: p.kind,
-    space_role: there.get(p.id)?.space_role,
-    workspace_role: p.role ?? undefined,
-    gone: p.removed_at !== null || p.withdrawn !== 0,
-    lead: p.id === lead,
-    harness_id: p.harness_id ?? undefined,
-  }));
 }
 
 /** Stores an ask and says so; then it is decided at once, or people are waited for. */
