@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { exportedLine } from "../../src/shared/wire/index.ts";
 import { type Any, call, newId, newPerson, say, send } from "../testing/client.ts";
-import { agentsRoom, sayAs } from "../testing/judge.ts";
 import { exportOf } from "../testing/export.ts";
+import { agentsRoom, sayAs } from "../testing/judge.ts";
 
 test("LOG-6 an export is lines of known forms, from the workspace to an end that counts and hashes them", async () => {
   const room = await agentsRoom(["Ping", "Pong"]);
@@ -56,13 +56,17 @@ test("LOG-6 APR-10 no token, session, invite or resume_token is in it", async ()
   const secrets = [room.owner.token, room.bob.token, room.harness.token, invite.body.link].map((s) =>
     String(s).split(/[_=]/).at(-1),
   );
-  for (const secret of [...secrets, "resume-me-please", "resume_token", "bp_"]) expect(text).not.toContain(secret);
+  for (const secret of [...secrets, "resume-me-please", "resume_token", "bp_"])
+    expect(text).not.toContain(secret);
   expect(lines.filter((l) => l.type === "approval")).toHaveLength(1);
 });
 
 test("LOG-6 SPACE-6 files come with their hashes, and private spaces are in it; only owners and admins get it", async () => {
   const room = await agentsRoom(["Ping"]);
-  const upload = await call("POST", "/v1/attachments?filename=a.txt", { token: room.bob.token, raw: "hello" });
+  const upload = await call("POST", "/v1/attachments?filename=a.txt", {
+    token: room.bob.token,
+    raw: "hello",
+  });
   await say(room.bob, room.space, "here", { attachments: [{ attachment_id: upload.body.attachment_id }] });
   await send(room.bob, "space.create", { title: "Bob alone" });
   const { lines } = await exportOf(room.owner);

@@ -102,7 +102,7 @@ function judged(ask: AskBehind): WhyDecision[] {
     {
       rule: "POL-1",
       says,
-      facts: { rule: rule ?? null, version, ["then"]: judgement.then, action: action.kind },
+      facts: { rule: rule ?? null, version, outcome: judgement.then, action: action.kind },
     },
   ];
   if (of && of.then !== judgement.then)
