@@ -12,6 +12,7 @@ import {
   newSpace,
   newWorkspace,
   refused,
+  roomStub,
   send,
   verb,
 } from "../testing/client.ts";
@@ -101,7 +102,7 @@ test("APR-2 approvers are resolved to ids before the ask is stored", async () =>
   expect(seen.approvers).toEqual([room.owner.id]);
 });
 
-test("APR-2 an approver outside the space sees that ask only", async () => {
+test("APR-2 ERR-3 an approver outside the space sees that ask only", async () => {
   const room = await askingRoom();
   const cleo = await newPerson(room.owner, "Cleo");
   const page = await connect(cleo);
@@ -111,8 +112,14 @@ test("APR-2 an approver outside the space sees that ask only", async () => {
   expect((await get(cleo, "/v1/approvals")).items.map((i: Any) => i.approval_id)).toEqual([shown.id]);
   const about = [...page.frames, ...(await events(cleo))].filter((e) => e.space_id === room.space);
   expect(about.map((e) => e.type)).toEqual(["approval.requested", "approval.requested"]);
-  const missing = await refused(cleo, "approval.decide", { approval_id: newId("apr"), decision: "allow" });
-  const foreign = await refused(cleo, "approval.decide", { approval_id: hidden.id, decision: "allow" });
+  const cost = async (approval_id: string) => {
+    const before = (await roomStub(room.workspace).rowCounts()).read;
+    const error = await refused(cleo, "approval.decide", { approval_id, decision: "allow" });
+    return { error, rows: (await roomStub(room.workspace).rowCounts()).read - before };
+  };
+  const { error: missing, rows } = await cost(newId("apr"));
+  const { error: foreign, rows: alike } = await cost(hidden.id);
+  expect(alike).toBe(rows);
   expect(foreign).toEqual({ ...missing, of: foreign.of });
   expect(foreign.code).toBe("not_found");
   await decide(cleo, shown.id, "allow");
@@ -186,8 +193,8 @@ test("APR-3 two approvers at once: one decides, the other is told what and by wh
       call("POST", "/v1/events", { token: room.owner.token, body: body("allow") }),
       call("POST", "/v1/events", { token: room.bob.token, body: body("deny") }),
     ]);
-    const [won] = answers.filter((a) => a.status === 200);
-    const [lost] = answers.filter((a) => a.status === 409);
+    const won = answers.find((a) => a.status === 200);
+    const lost = answers.find((a) => a.status === 409);
     const item = await read(room.owner, id);
     expect(won?.body.receipts[0].approval.state).toBe(item.state);
     expect(lost?.body.code).toBe("conflict");
@@ -346,6 +353,11 @@ test("ASK-1 a question is answered once, by whom it was put to, and its harness 
   expect((await refused(room.bob, "question.answer", gone)).code).toBe("not_found");
 });
 
+/** The types of the facts about asks and questions. */
+function types(list: Any[]): string[] {
+  return list.map((e) => e.type).filter((t) => /^(approval|question)\./.test(t));
+}
+
 test("CONN-12 a harness is told of its own asks only, and people outside the space of none", async () => {
   const room = await askingRoom();
   const other = await newHarness(room.owner, "Other");
@@ -357,7 +369,6 @@ test("CONN-12 a harness is told of its own asks only, and people outside the spa
   await send(room.harness, "question.ask", { run_id: room.run, question_id, text: "Which?" });
   await decide(room.owner, id, "allow");
   await send(room.owner, "question.answer", { question_id, text: "That" });
-  const types = (list: Any[]) => list.map((e) => e.type).filter((t) => /^(approval|question)\./.test(t));
   expect(types(await events(room.harness))).toEqual(["approval.decided", "question.answered"]);
   expect(types(await events(other))).toEqual([]);
   expect(types(await events(outsider))).toEqual([]);

@@ -134,7 +134,8 @@ test("TURN-5 a run with an open ask or question is waiting, and none of its cloc
   await pass(room.workspace, 5 * HOUR);
   await send(room.bob, "question.answer", { question_id, text: "That" });
   await pass(room.workspace, HOUR - 10);
-  await send(room.harness, "run.end", { run_id: room.run, outcome: "done" });
+  const ended = await send(room.harness, "run.end", { run_id: room.run, outcome: "done" });
+  expect(ended.run.state).toBe("ended");
 });
 
 test("GUARD-1 an ask that reaches a person is work, and deciding or answering is an act in its space", async () => {
