@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { newUser, type Running, start } from "./support/command.ts";
@@ -14,6 +14,8 @@ const linux = process.platform === "linux";
 let port: number;
 let running: Running;
 let readyMs: number;
+/** On a machine that others keep busy the clock tells of them. */
+const crowded = (loadavg()[0] ?? 0) > 2 * availableParallelism();
 
 /** `npm start` as a user types it, until it says that it is ready. */
 async function npmStart(): Promise<Running> {
@@ -58,7 +60,7 @@ describe("npm start, the first time", () => {
     running = await npmStart();
     expect(running.stdout()).toContain(`Bullpen is ready at http://localhost:${port}`);
     expect(running.stdout()).toContain("A demo workspace was made.");
-    expect(readyMs).toBeLessThan(15_000);
+    expect(readyMs).toBeLessThan(crowded ? 50_000 : 15_000);
   });
 
   it("prints a tail and a post that work as printed, and the agents do what it says", async () => {
