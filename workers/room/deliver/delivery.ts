@@ -1,8 +1,10 @@
 /** message.new and message.overheard: a message as one harness is handed it (NEW, REPLY, WIN, NOTE). */
 
 import { byteLength } from "../../../src/shared/rules/text.ts";
+import { cutLine } from "../../../src/shared/rules/window.ts";
 import type {
   Attachment,
+  Line,
   MessageNew,
   MessageOverheard,
   ReplyingTo,
@@ -20,6 +22,10 @@ import { lineFrom, type Round, senderOf, urlFor, type Viewer } from "./viewer.ts
 
 /** How many lines go with an older message that is answered (REPLY-2). */
 const MAX_BEFORE = 3;
+/** How many characters of an answered message stay when a frame would be too large. */
+const MAX_QUOTED = 1000;
+/** The most bytes that "older lines were left out" adds to a note. */
+const NOTE_GROWS = 100;
 const SYSTEM = { kind: "system", id: "system" } as const;
 
 /** A message as a harness gets it, once, if it does (NEW-1). */
@@ -96,29 +102,47 @@ function fitted(
   row: LogRow,
   here: readonly MemberRow[],
 ): MessageNew {
-  const { context } = frame;
+  const { context, replying_to: quote } = frame;
   let over = byteLength(JSON.stringify(frame)) - FRAME_BYTES;
-  if (over <= 0 || !context) return frame;
-  const lines = [...context.lines];
-  while (over > 0 && lines.length > 0) {
-    const gone = lines.shift();
-    over -= byteLength(JSON.stringify(gone)) + 1;
-  }
+  if (over <= 0) return frame;
+  const takers = Object.keys(frame.room?.notes ?? {});
+  // Each note is about to say that lines are missing.
+  over += takers.length * NOTE_GROWS;
+  const dropOldest = (lines: Line[]) => {
+    while (over > 0 && lines.length > 0) over -= byteLength(JSON.stringify(lines.shift())) + 1;
+    return lines;
+  };
+  // What stands before an answered message is older than the context.
+  const before = dropOldest([...(quote?.before ?? [])]);
+  const smaller: MessageNew = quote
+    ? { ...frame, replying_to: { ...quote, before: before.length > 0 ? before : undefined } }
+    : frame;
+  if (over <= 0) return smaller;
+  if (!context) return hostile(smaller);
+  const lines = dropOldest([...context.lines]);
   const space = round.space(row.space_id ?? "");
-  return {
-    ...frame,
+  return hostile({
+    ...smaller,
     context: { ...context, lines, truncated: true, before: lines[0]?.seq ?? row.seq },
     ...(space
       ? {
-          room: roomFor(round, viewer, {
-            space,
-            here,
-            takers: Object.keys(frame.room?.notes ?? {}),
-            truncated: true,
-          }),
+          room: roomFor(round, viewer, { space, here, takers, truncated: true }),
         }
       : {}),
-  };
+  });
+}
+
+/**
+ * What is too large without any lines was made to be: words whose every character is escaped, answered by
+ * such words, for dozens of agents with the longest names. The words themselves stay whole.
+ */
+function hostile(frame: MessageNew): MessageNew {
+  const tooLarge = (f: MessageNew) => byteLength(JSON.stringify(f)) > FRAME_BYTES;
+  if (!tooLarge(frame)) return frame;
+  const { replying_to: quote, room } = frame;
+  const quoted = quote ? { ...frame, replying_to: cutLine(quote, MAX_QUOTED) } : frame;
+  if (!tooLarge(quoted) || !room?.rules) return quoted;
+  return { ...quoted, room: { ...room, notes: room.rules } };
 }
 
 /** What both deliveries have. */
