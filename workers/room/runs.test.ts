@@ -50,6 +50,12 @@ async function runs(): Promise<Any[]> {
   return (await read(room.bob, `/v1/spaces/${room.space}/runs`)).items;
 }
 
+/** The turn that Ledger is handed. */
+async function turn(text = "@Ledger and you?"): Promise<Any> {
+  await ask(text);
+  return (await pulled(room.ledgers)).findLast((f) => f.type === "message.new");
+}
+
 describe("TURN-1: a run from start to end", () => {
   test("TURN-1: people see it start, step, report and end, each said by the agent", async () => {
     const { bob, scouts, scout, space } = room;
@@ -259,12 +265,6 @@ describe("SPEND-4: what a run may report", () => {
 });
 
 describe("NOTE: what a turn is told of the room", () => {
-  /** The turn that Ledger is handed. */
-  const turn = async (text = "@Ledger and you?"): Promise<Any> => {
-    await ask(text);
-    return (await pulled(room.ledgers)).findLast((f) => f.type === "message.new");
-  };
-
   test("NOTE-1: members are people first, then agents, by name, with handle, harness, lead and zone; the removed left out", async () => {
     const { owner, bob, space, scout, quill, ledger } = room;
     await newPerson(owner, "Zoe").then(async (zoe) => {

@@ -137,12 +137,15 @@ function fitted(
  * such words, for dozens of agents with the longest names. The words themselves stay whole.
  */
 function hostile(frame: MessageNew): MessageNew {
-  const tooLarge = (f: MessageNew) => byteLength(JSON.stringify(f)) > FRAME_BYTES;
   if (!tooLarge(frame)) return frame;
   const { replying_to: quote, room } = frame;
   const quoted = quote ? { ...frame, replying_to: cutLine(quote, MAX_QUOTED) } : frame;
   if (!tooLarge(quoted) || !room?.rules) return quoted;
   return { ...quoted, room: { ...room, notes: room.rules } };
+}
+
+function tooLarge(frame: MessageNew): boolean {
+  return byteLength(JSON.stringify(frame)) > FRAME_BYTES;
 }
 
 /** What both deliveries have. */
