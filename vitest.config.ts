@@ -21,7 +21,7 @@ export default defineConfig({
         test: {
           name: "node",
           environment: "node",
-          include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "scripts/**/*.test.ts", "demo/**/*.test.ts"],
           sequence: { groupOrder: 0 },
         },
       },
@@ -56,6 +56,8 @@ export default defineConfig({
           name: "conformance",
           environment: "node",
           include: ["test/conformance/**/*.test.ts"],
+          // These kill or wear out a server, which must be their own.
+          exclude: process.env["BULLPEN_URL"] ? ["test/conformance/local/**"] : [],
           globalSetup: ["./test/conformance/setup.ts"],
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -10,6 +10,7 @@ import { bringIn, type Demo, openDemo, SPACE, WORKSPACE } from "../demo/workspac
 import { loadProfiles, saveProfile } from "../src/cli/profiles.ts";
 import { BullpenError, BullpenHttp, type Harness } from "../src/sdk/index.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
+import { devVars, writeSecrets } from "./secrets.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const began = performance.now();
@@ -47,7 +48,7 @@ if (stopping.signal.aborted) console.log("Stopped.");
 async function run(): Promise<void> {
   const { port, state } = optionsOf();
   await mustBeFree(port);
-  await import("./secrets.ts");
+  if (writeSecrets()) step("Wrote .dev.vars with new secrets.");
   step(`Starting the server on port ${port} …`);
   const starting = startDevServer({ port, persistTo: state, onLine: passOn, signal: stopping.signal });
   server = await starting;
@@ -104,7 +105,7 @@ async function mustBeFree(port: number): Promise<void> {
 }
 
 function adminToken(): string {
-  const token = parseEnv(readFileSync(join(root, ".dev.vars"), "utf8"))["ADMIN_TOKEN"];
+  const token = parseEnv(readFileSync(devVars, "utf8"))["ADMIN_TOKEN"];
   if (!token)
     throw new Problem(
       "There is no ADMIN_TOKEN in .dev.vars. Delete the file; the next start writes it anew.",

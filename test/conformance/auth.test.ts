@@ -85,6 +85,13 @@ test("AUTH-1 a session cookie is out of script's reach and works from the page's
   expect(cookie).toMatch(/Path=\//i);
   if (URL_UNDER_TEST.startsWith("https:")) expect(cookie).toMatch(/^__Host-.*Secure/i);
   const pair = cookie.split(";")[0] ?? "";
+  // Another site signs nobody in here: redeemed from there, a link sets no cookie.
+  const other = await post(owner, "/v1/invites", {});
+  const abroad = await call("POST", "/v1/invites/redeem", {
+    body: { secret: secretOf(other.body.link), display_name: "Eve", idempotency_key: "k" },
+    headers: { origin: "https://evil.example" },
+  });
+  expect([abroad.status, abroad.headers.get("set-cookie")]).toEqual([201, null]);
   const { origin } = new URL(URL_UNDER_TEST);
   const write = (headers: Record<string, string>) =>
     call("PUT", "/v1/me", { body: { time_zone: "Europe/Berlin" }, headers: { cookie: pair, ...headers } });
@@ -149,6 +156,9 @@ test("AUTH-2 a token's scopes bound what it does, and nothing that is sent widen
     expect(codeOf(await post(owner, "/v1/tokens", { scopes, participant_id }))).toEqual([422, "invalid"]);
 });
 
+const tries = async (by: Party, type: string, fields: object) =>
+  expect([type, (await refused(by, type, fields)).code]).toEqual([type, "forbidden"]);
+
 test("AUTH-2 SPACE-7 nobody rises by themselves: admins, members, guests and harnesses are told so", async () => {
   const { owner } = await newWorkspace();
   const space = await newSpace(owner, "Lobby");
@@ -158,8 +168,6 @@ test("AUTH-2 SPACE-7 nobody rises by themselves: admins, members, guests and har
   for (const one of [admin, member, harness])
     await send(owner, "member.add", { space_id: space, participant_id: one.id });
   const head = await headOf(owner);
-  const tries = async (by: Party, type: string, fields: object) =>
-    expect([type, (await refused(by, type, fields)).code]).toEqual([type, "forbidden"]);
   // An admin makes no owners or admins, and unmakes none.
   for (const role of ["owner", "admin"])
     await tries(admin, "participant.role", { participant_id: member.id, role });
@@ -254,11 +262,12 @@ test("AUTH-5 workspaces are made with the deployment's token only; the owner's i
   expect(codeOf(await call("GET", "/v1/me", { token: ADMIN_TOKEN }))).toEqual(UNAUTHENTICATED);
 });
 
+const listed = async (by: Party) => (await get(by, "/v1/tokens")).body.items as Any[];
+
 test("AUTH-8 a token is listed without its secret: owners and admins see the workspace's, others their own", async () => {
   const { owner } = await newWorkspace();
   const [bob, cleo] = [await newPerson(owner, "Bob"), await newPerson(owner, "Cleo")];
   const harness = await newHarness(owner, "Scouts");
-  const listed = async (by: Party) => (await get(by, "/v1/tokens")).body.items as Any[];
   const ids = async (by: Party) => new Set((await listed(by)).map((t) => t.participant_id));
   expect(await ids(owner)).toEqual(new Set([owner.id, harness.id]));
   expect(await ids(bob)).toEqual(new Set([bob.id]));

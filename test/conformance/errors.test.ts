@@ -103,6 +103,9 @@ test("LIMIT-1 a message carries 20 attachments and says so", async () => {
   expect(error.message).toMatch(/\b20\b/);
 });
 
+const event = async (by: Any, type: string, fields: object) =>
+  (await post(by, "/v1/events", verb(type, fields))).status;
+
 test("LIMIT-1 a name is 80 characters, counted as people count, wherever one is given", async () => {
   const { owner } = await newWorkspace();
   const team = await newAgents(owner, "Scouts", "Scout");
@@ -114,8 +117,6 @@ test("LIMIT-1 a name is 80 characters, counted as people count, wherever one is 
         body: { secret: secretOf(invite.body.link), display_name, idempotency_key: randomUUID() },
       })
     ).status;
-  const event = async (by: Any, type: string, fields: object) =>
-    (await post(by, "/v1/events", verb(type, fields))).status;
   const places: Record<string, (name: string) => Promise<number>> = {
     title: (title) => event(owner, "space.create", { title }),
     rename: (title) => event(owner, "space.rename", { space_id: space, title }),

@@ -3,22 +3,28 @@
  * against what is true of every answer and every frame (see.ts); a problem fails the test that met it.
  */
 import { randomUUID } from "node:crypto";
-import { afterEach, inject } from "vitest";
-import { newId } from "../../src/sdk/ids.ts";
+import { afterEach } from "vitest";
+import { newId as mint } from "../../src/sdk/ids.ts";
+import type { IdPrefix } from "../../src/shared/wire/ids.ts";
+import { deployment } from "./deployment.ts";
 import { type Any, answerSeen, takeProblems } from "./see.ts";
 import { closeSockets } from "./socket.ts";
 
-export { newId } from "../../src/sdk/ids.ts";
 export type { Any } from "./see.ts";
 export { connect, open, type Socket, upgrade } from "./socket.ts";
 
-export const { url: URL_UNDER_TEST, adminToken: ADMIN_TOKEN } = inject("deployment");
+export const { url: URL_UNDER_TEST, adminToken: ADMIN_TOKEN } = deployment;
 
 afterEach(() => {
   closeSockets();
   const problems = takeProblems();
   if (problems.length > 0) throw new Error(`what was seen breaks the rules:\n${problems.join("\n")}`);
 });
+
+export const newId = (prefix: IdPrefix): string => mint(prefix);
+
+/** What a body may be sent as. */
+export type Raw = string | FormData | Uint8Array<ArrayBuffer>;
 
 export interface Answer {
   status: number;
@@ -31,7 +37,7 @@ export interface CallOptions {
   /** Sent as JSON. */
   body?: unknown;
   /** Sent as it is. */
-  raw?: BodyInit;
+  raw?: Raw;
   headers?: Record<string, string>;
 }
 
@@ -45,7 +51,7 @@ export async function call(method: string, path: string, options: CallOptions = 
     init.body = JSON.stringify(options.body);
     if (!headers.has("content-type")) headers.set("content-type", "application/json");
   }
-  const response = await fetch(`${URL_UNDER_TEST}${path}`, init);
+  const response = await fetch(`${deployment.url}${path}`, init);
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
   const body: Any = isJson ? JSON.parse(text) : text;
@@ -194,3 +200,7 @@ export async function flood(by: Party, space_id: string, count: number, text = "
     if (status !== 200) throw new Error(`flood: ${JSON.stringify(body)}`);
   }
 }
+
+/** Ids in an order that two lists can be compared in. */
+export const sorted = (ids: (string | undefined)[]): (string | undefined)[] =>
+  ids.toSorted((a, b) => String(a).localeCompare(String(b), "en"));

@@ -1,8 +1,8 @@
 /** Sockets of the suite: frames are collected as they come, and waiting is for a frame, never for a time. */
 import * as nodeHttp from "node:http";
 import * as nodeHttps from "node:https";
-import { inject } from "vitest";
 import { newId } from "../../src/sdk/ids.ts";
+import { deployment } from "./deployment.ts";
 import { type Any, newWatch, problem, textSeen } from "./see.ts";
 
 export interface Closed {
@@ -40,8 +40,10 @@ export function closeSockets(): void {
 
 /** A socket with a token as the subprotocol, as browsers bring it (AUTH-1). */
 export async function open(token: string): Promise<Socket> {
-  const { url } = inject("deployment");
-  const ws = new WebSocket(`${url.replace(/^http/, "ws")}/v1/connect`, ["bullpen.v1", `bearer.${token}`]);
+  const ws = new WebSocket(`${deployment.url.replace(/^http/, "ws")}/v1/connect`, [
+    "bullpen.v1",
+    `bearer.${token}`,
+  ]);
   openSockets.add(ws);
   ws.binaryType = "arraybuffer";
   const socket = watched(ws);
@@ -149,7 +151,7 @@ export interface Upgrade {
 
 /** An upgrade by hand, with whatever headers: what was answered, 101 or a refusal. */
 export function upgrade(headers: Record<string, string>, path = "/v1/connect"): Promise<Upgrade> {
-  const url = new URL(path, inject("deployment").url);
+  const url = new URL(path, deployment.url);
   const { request } = url.protocol === "https:" ? nodeHttps : nodeHttp;
   return new Promise((resolve, reject) => {
     const sent = request(url, {

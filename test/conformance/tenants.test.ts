@@ -153,9 +153,10 @@ test("LIMIT-3 ERR-3 every verb with another workspace's ids answers as for ids t
 const NAMES_NOTHING_OR_LATER =
   /^(settings|policy|approval|question|agents|grant|run\.(?:pause|resume|stop))\b/;
 
+const tokenOf = async (by: Party) => (await get(by, "/v1/tokens")).body.items[0].token_id;
+
 test("LIMIT-3 ERR-3 every route with another workspace's ids answers as for ids that do not exist", async () => {
   const [mine, theirs] = [await newTenant(), await newTenant()];
-  const tokenOf = async (by: Party) => (await get(by, "/v1/tokens")).body.items[0].token_id;
   const invite = (await post(theirs.owner, "/v1/invites", {})).body.invite_id;
   const pairs: [string, string, string][] = [
     ["GET", `/v1/spaces/${theirs.space}`, `/v1/spaces/${newId("spc")}`],
@@ -217,7 +218,7 @@ test("ERR-3 SPACE-6 a private space of one's own workspace is no more there than
     expect(bare(answers[0] as Any)).toEqual(bare(answers[1] as Any));
     expect(answers[0]?.status).toBe(404);
   }
-  const [message] = (await eventsOf(person)).filter((e) => e.text === "quagga");
+  const message = (await eventsOf(person)).find((e) => e.text === "quagga");
   const pairs: [string, object, object][] = [
     ["message.post", { space_id: hidden, text: "x" }, { space_id: none, text: "x" }],
     [

@@ -81,7 +81,8 @@ export function start(file: string, args: string[], { env = {}, input }: Command
       });
     },
     signal(signal) {
-      if (child.pid !== undefined) process.kill(-child.pid, signal);
+      const ended = child.exitCode !== null || child.signalCode !== null;
+      if (child.pid !== undefined && !ended) process.kill(-child.pid, signal);
     },
   };
 }

@@ -141,7 +141,8 @@ function headersOf({ sha256, mime_type, filename, max_age_s }: Served): Headers 
     "content-disposition": disposition(mime_type, filename),
     "content-security-policy": "sandbox",
     "x-content-type-options": "nosniff",
-    "cache-control": `private, max-age=${max_age_s}`,
+    // Compressed on the way, its length, its ranges and its etag would be another's.
+    "cache-control": `private, max-age=${max_age_s}, no-transform`,
     vary: "authorization, cookie",
   });
 }

@@ -23,6 +23,7 @@ const OPEN = new Set(["/v1/workspaces", "/v1/invites/redeem", "/v1/sign-in-links
 
 /** Puts the caller's credential, workspace and room into the context; without one only what is open is reached. */
 export const readCredential = createMiddleware<GatewayEnv>(async (c, next) => {
+  if (OPEN.has(c.req.path)) return next();
   const found = tokenOf(c);
   c.set("byCookie", found?.cookie ?? false);
   if (found) {
@@ -36,13 +37,13 @@ export const readCredential = createMiddleware<GatewayEnv>(async (c, next) => {
       c.set("credential", credential);
       c.set("workspaceId", parts.workspaceId);
       c.set("room", roomOf(c.env, parts.workspaceId));
-    } else if (!OPEN.has(c.req.path)) {
+    } else {
       refuse(
         "unauthenticated",
         "This is no token of Bullpen. It starts with bp_ and is shown once, when it is made.",
       );
     }
-  } else if (!OPEN.has(c.req.path)) refuse("unauthenticated", "Send a token: Authorization: Bearer bp_….");
+  } else refuse("unauthenticated", "Send a token: Authorization: Bearer bp_….");
   await next();
 });
 
@@ -79,6 +80,9 @@ function isSecure(c: C): boolean {
 
 /** Hands the page its session: out of script's reach, for this site's own requests only (AUTH-1). */
 export function setSession(c: C, token: string): void {
+  // Another site that redeems a link of its own must not sign its visitor in here as somebody else.
+  const from = c.req.header("origin");
+  if (from !== undefined && from !== originOf(c)) return;
   const secure = isSecure(c);
   setCookie(c, secure ? COOKIE : LOCAL_COOKIE, token, {
     httpOnly: true,

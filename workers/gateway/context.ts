@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type * as z from "zod";
 import { ERROR_STATUS, errorOf, type Refusal } from "../../src/shared/wire/errors.ts";
 import { Refused, type Result, refuse } from "../kit/result.ts";
-import { checked } from "../room/parse.ts";
+import { checked, parseJson } from "../room/parse.ts";
 import type { Room } from "../room/room.ts";
 import type { Credential } from "../room/types.ts";
 
@@ -68,12 +68,7 @@ export function credentialOf(c: C): Credential {
 
 /** The body as JSON, read no further than it may be large. */
 export async function jsonBody(c: C): Promise<unknown> {
-  const text = await boundedText(c);
-  try {
-    return JSON.parse(text);
-  } catch {
-    refuse("malformed", "The body is not JSON. Send JSON with content-type application/json.");
-  }
+  return parseJson(await boundedText(c));
 }
 
 /** A JSON body that fits a schema. */

@@ -137,7 +137,7 @@ describe("serving", () => {
       "accept-ranges": "bytes",
       etag: `"${await sha256(png)}"`,
       vary: "authorization, cookie",
-      "cache-control": "private, max-age=600",
+      "cache-control": "private, max-age=600, no-transform",
       "x-request-id": expect.any(String),
     });
   });
@@ -162,7 +162,7 @@ describe("serving", () => {
     const { url, id } = await fileIn(owner);
     const age = async (path: string) =>
       Number(
-        /^private, max-age=(\d+)$/.exec(
+        /^private, max-age=(\d+), no-transform$/.exec(
           (await fetchFile(path, owner)).headers.get("cache-control") ?? "",
         )?.[1],
       );

@@ -4,11 +4,27 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, test } from "vitest";
 import { signUrl } from "../kit/sign.ts";
-import { call, newId, newPerson, newWorkspace, ORIGIN, type Party, roomStub } from "../testing/client.ts";
-import { fetchFile, fileIn, refusedAs, uploaded, urlOf, WORDS } from "../testing/files.ts";
+import {
+  call,
+  newId,
+  newPerson,
+  newWorkspace,
+  ORIGIN,
+  type Party,
+  roomStub,
+  send,
+} from "../testing/client.ts";
+import { fetchFile, fileIn, post, refusedAs, uploaded, urlOf, WORDS } from "../testing/files.ts";
 
 function changed(url: string): string {
   return url.replace(/.$/, (c) => (c === "A" ? "B" : "A"));
+}
+
+/** Changes the variables that a room runs with, as a deployment does. */
+async function deploy(workspaceId: string, vars: Partial<Env>): Promise<void> {
+  await runInDurableObject(roomStub(workspaceId), (room) => {
+    Object.defineProperty(room, "env", { value: { ...env, ...vars }, configurable: true });
+  });
 }
 
 function tokenId(by: Party): string {
@@ -31,6 +47,38 @@ describe("signed URLs", () => {
     expect(expires - Date.now()).toBeLessThanOrEqual(600_000);
     const { status, bytes } = await fetchFile(body.url, owner);
     expect([status, new TextDecoder().decode(bytes)]).toEqual([200, WORDS]);
+  });
+
+  test("ATT-4 ATTACHMENT_URL_TTL_S changes the ten minutes, unless the workspace has", async () => {
+    const { id, owner } = await newWorkspace();
+    const { attachment_id } = await uploaded(owner, WORDS);
+    const secondsLeft = async () => {
+      const exp = new URL(await urlOf(owner, attachment_id)).searchParams.get("exp");
+      return Math.round(Number(exp) - Date.now() / 1000);
+    };
+    for (const [set, expected] of [
+      ["30", 30],
+      ["", 600],
+      ["soon", 600],
+      ["-5", 600],
+      ["0", 600],
+      ["1e9", 600],
+    ] as const) {
+      await deploy(id, { ATTACHMENT_URL_TTL_S: set });
+      expect(await secondsLeft()).toSatisfy((left: number) => left <= expected && left > expected - 10);
+    }
+    await deploy(id, { ATTACHMENT_URL_TTL_S: "30" });
+    await send(owner, "settings.set", { settings: { attachments: { url_ttl_s: 90 } } });
+    expect(await secondsLeft()).toSatisfy((left: number) => left <= 90 && left > 80);
+  });
+
+  test("AUTH-4 ATT-4 a token of a workspace that was never made is no bearer", async () => {
+    const { owner } = await newWorkspace();
+    const { url, id } = await fileIn(owner);
+    const nobody = { id: owner.id, token: owner.token.replace(/^bp_[^_]+/, `bp_${newId("ws").slice(3)}`) };
+    for (const path of [url, `/v1/attachments/${id}`, `/v1/attachments/${id}/url`])
+      expect(await refusedAs(path, nobody)).toEqual([401, "unauthenticated"]);
+    expect((await post(nobody, "x")).status).toBe(401);
   });
 
   test("ATT-4 no bearer 401, another's 403, changed 403, late 410, in that order", async () => {
@@ -127,10 +175,7 @@ describe("signed URLs", () => {
     const { id, owner } = await newWorkspace();
     const { url, id: file } = await fileIn(owner);
     const rotate = (current: string, previous: string) =>
-      runInDurableObject(roomStub(id), (room) => {
-        const changed = { ...env, SIGNING_KEY: current, SIGNING_KEY_PREVIOUS: previous };
-        Object.defineProperty(room, "env", { value: changed, configurable: true });
-      });
+      deploy(id, { SIGNING_KEY: current, SIGNING_KEY_PREVIOUS: previous });
     await rotate("the next key", env.SIGNING_KEY);
     expect((await fetchFile(url, owner)).status).toBe(200);
     const next = await urlOf(owner, file);

@@ -16,8 +16,6 @@ import { refuse } from "../kit/result.ts";
 
 /** The largest frame that is read or sent (CONN-1, WIN-8). */
 export const FRAME_BYTES = 1024 * 1024;
-/** What is nested deeper would exhaust the stack of whoever walks it. */
-const MAX_DEPTH = 100;
 /** The most events in one array (HTTP-1, BATCH-1). */
 export const MAX_BATCH = 100;
 
@@ -27,13 +25,42 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads a text frame. Nesting that exhausts the parser's stack is malformed like any other non-JSON. */
+/** Nothing of the wire nests deeper. What walks a value, ours or the platform's, may then use the stack. */
+const MAX_DEPTH = 64;
+
+/** Reads JSON, a frame's or a body's. */
 export function parseJson(text: string): unknown {
+  if (nestsDeeper(text, MAX_DEPTH))
+    refuse("malformed", `This nests deeper than ${MAX_DEPTH} levels. Send it flatter, or as text.`);
   try {
     return JSON.parse(text);
   } catch {
-    refuse("malformed", "This is not JSON. Send one JSON object in a text frame.");
+    refuse("malformed", "This is not JSON. Send one JSON object, in a text frame or as the body.");
   }
+}
+
+/** Whether brackets outside of strings stand deeper than that. Of what is no JSON it may say either. */
+function nestsDeeper(text: string, limit: number): boolean {
+  if (text.length <= 2 * limit) return false;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charCodeAt(i);
+    if (char === 0x22) {
+      // To the quote that ends the string: one with an even number of backslashes before it.
+      do i = text.indexOf('"', i + 1);
+      while (i !== -1 && isEscaped(text, i));
+      if (i === -1) return false;
+    } else if (char === 0x5b || char === 0x7b) {
+      if (++depth > limit) return true;
+    } else if (char === 0x5d || char === 0x7d) depth -= 1;
+  }
+  return false;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes += 1;
+  return slashes % 2 === 1;
 }
 
 /** The frame's id where it has a usable one: what an error's `of` names. */
@@ -130,13 +157,11 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown): z.infer
 }
 
 /** The path of the first string that storage could not give back as it came. */
-function illFormed(value: unknown, path: string, depth = 0): string | undefined {
-  if (depth > MAX_DEPTH)
-    refuse("invalid", `This is nested more than ${MAX_DEPTH} levels deep. Send it flatter, or as text.`);
+function illFormed(value: unknown, path: string): string | undefined {
   if (typeof value === "string") return isWellFormedText(value) ? undefined : path;
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, inner] of Object.entries(value)) {
-    const fault = illFormed(inner, path ? `${path}.${key}` : key, depth + 1);
+    const fault = illFormed(inner, path ? `${path}.${key}` : key);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -404,7 +404,7 @@ export class Room extends DurableObject<Env> {
       this.#ledger().clock.now(),
       workspace.id,
       keys,
-      workspace.settings.attachments.url_ttl_s,
+      uploads.urlTtlS(workspace.settings.attachments.url_ttl_s, this.env.ATTACHMENT_URL_TTL_S),
     );
   }
 

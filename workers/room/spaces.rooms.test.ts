@@ -38,6 +38,10 @@ async function aHouse() {
 const linesOf = async (by: Party, space: string): Promise<Any[]> =>
   (await read(by, `/v1/spaces/${space}/context`)).context.lines;
 
+function shownAs(who: Party, name: string, role?: string) {
+  return { id: who.id, kind: "person", name, ...(role ? { role } : {}), workspace_role: "member" };
+}
+
 describe("SPACE-2: what happens to a space is in its lines", () => {
   test("SPACE-2 WIN-3: joining, leaving, renaming, archiving and unarchiving are lines, by who did them", async () => {
     const { bob, cleo } = await aHouse();
@@ -50,21 +54,14 @@ describe("SPACE-2: what happens to a space is in its lines", () => {
     await send(bob, "member.role", { ...s, participant_id: cleo.id, role: "owner" });
     await send(cleo, "member.remove", { ...s, participant_id: cleo.id });
     const lines = (await linesOf(bob, space)).map(({ seq: _, at: __, ...line }) => line);
-    const by = (who: Party, name: string, role?: string) => ({
-      id: who.id,
-      kind: "person",
-      name,
-      ...(role ? { role } : {}),
-      workspace_role: "member",
-    });
     expect(lines).toEqual([
-      { kind: "joined", from: by(bob, "Bob", "owner") },
-      { kind: "joined", from: by(cleo, "Cleopatra") },
-      { kind: "renamed", from: by(cleo, "Cleopatra"), title: "Second" },
-      { kind: "renamed", from: by(cleo, "Cleopatra"), name: "Cleopatra", previous: "Cleo" },
-      { kind: "archived", from: by(bob, "Bob", "owner") },
-      { kind: "unarchived", from: by(bob, "Bob", "owner") },
-      { kind: "left", from: by(cleo, "Cleopatra") },
+      { kind: "joined", from: shownAs(bob, "Bob", "owner") },
+      { kind: "joined", from: shownAs(cleo, "Cleopatra") },
+      { kind: "renamed", from: shownAs(cleo, "Cleopatra"), title: "Second" },
+      { kind: "renamed", from: shownAs(cleo, "Cleopatra"), name: "Cleopatra", previous: "Cleo" },
+      { kind: "archived", from: shownAs(bob, "Bob", "owner") },
+      { kind: "unarchived", from: shownAs(bob, "Bob", "owner") },
+      { kind: "left", from: shownAs(cleo, "Cleopatra") },
     ]);
   });
 

@@ -6,6 +6,7 @@
 import type * as z from "zod";
 import { cleanFilename, FILENAME_BYTES } from "../../src/shared/rules/filenames.ts";
 import type { attachmentUploaded } from "../../src/shared/wire/http.ts";
+import { defaultSettings } from "../../src/shared/wire/index.ts";
 import type { Alarms } from "../kit/alarms.ts";
 import type { Db } from "../kit/db.ts";
 import { notFound, refuse } from "../kit/result.ts";
@@ -200,6 +201,15 @@ function checkUrl(
     );
   if (expires * 1000 <= now)
     refuse("gone", "This URL has run out. Ask /v1/attachments/<id>/url for a fresh one.");
+}
+
+const TEN_MINUTES_S = defaultSettings().attachments.url_ttl_s;
+
+/** How long URLs live: as the workspace has set it, else as the deployment has (ATT-4). */
+export function urlTtlS(set: number, deployed: string): number {
+  const seconds = Number(deployed);
+  const isOurs = set === TEN_MINUTES_S && Number.isInteger(seconds) && seconds > 0 && seconds <= 86_400;
+  return isOurs ? seconds : set;
 }
 
 /** A fresh URL for who may see the file (ATT-9). */

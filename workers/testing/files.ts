@@ -30,12 +30,17 @@ export async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 export function chunked(
   bytes: Uint8Array,
   pieceBytes = 64 * 1024,
-  end: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void> = (c) => c.close(),
+  end: (controller: ReadableByteStreamController) => void | Promise<void> = (c) => c.close(),
 ): ReadableStream<Uint8Array> {
   let at = 0;
-  return new ReadableStream<Uint8Array>({
-    pull(controller) {
-      if (at >= bytes.byteLength) return end(controller);
+  return new ReadableStream({
+    type: "bytes",
+    async pull(controller) {
+      if (at >= bytes.byteLength) {
+        await end(controller);
+        controller.byobRequest?.respond(0);
+        return;
+      }
       controller.enqueue(bytes.slice(at, at + pieceBytes));
       at += pieceBytes;
     },

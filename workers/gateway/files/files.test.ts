@@ -58,17 +58,19 @@ describe("storing", () => {
     const piece = bytesOf(64 * 1024);
     let given = 0;
     let most = 0;
-    const body = new ReadableStream<Uint8Array>(
-      {
-        pull(controller) {
-          if (given >= total) return controller.close();
-          controller.enqueue(piece.slice());
-          given += piece.byteLength;
-          most = Math.max(most, given - seen.taken);
-        },
+    const body = new ReadableStream({
+      type: "bytes",
+      pull(controller) {
+        if (given >= total) {
+          controller.close();
+          controller.byobRequest?.respond(0);
+          return;
+        }
+        controller.enqueue(piece.slice());
+        given += piece.byteLength;
+        most = Math.max(most, given - seen.taken);
       },
-      { highWaterMark: 1 },
-    );
+    });
     const asked = intake();
     const stored = await store(bucket, body, asked);
     expect(stored.byte_size).toBe(total);

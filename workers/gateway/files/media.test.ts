@@ -112,11 +112,24 @@ describe("media", () => {
     );
   });
 
-  test("ATT-7 an image that is all search is given up soon", () => {
+  // Time stands still while code runs in workerd: what is bounded is how far the search goes.
+  test.each([
+    ["15 segments, and it is found", 15, { width: 40, height: 24 }],
+    ["17 segments, and it is not looked for any more", 17, {}],
+  ])("ATT-7 an image's size comes after %s", (_, count, expected) => {
+    const jpeg = sample("image.jpeg");
+    const filler = new Uint8Array(2 + 0xffff);
+    filler.set([0xff, 0xef, 0xff, 0xff]);
+    const bytes = new Uint8Array(jpeg.length + count * filler.length);
+    bytes.set(jpeg.subarray(0, 20));
+    for (let i = 0; i < count; i++) bytes.set(filler, 20 + i * filler.length);
+    bytes.set(jpeg.subarray(20), 20 + count * filler.length);
+    expect(imageFacts(bytes, "image/jpeg")).toEqual(expected);
+  });
+
+  test("ATT-7 an image that is nothing but a search has no size", () => {
     const broken = new Uint8Array(PART_BYTES);
     broken.set([0xff, 0xd8, 0xff, 0xe0]);
-    const before = performance.now();
     expect(imageFacts(broken, "image/jpeg")).toEqual({});
-    expect(performance.now() - before).toBeLessThan(3000);
   });
 });

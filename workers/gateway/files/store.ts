@@ -9,8 +9,8 @@ import { openTextCheck } from "./sniff.ts";
 
 /** The bucket's smallest part: all parts but the last must be equal, and none of them smaller. */
 export const PART_BYTES = 5 * 1024 * 1024;
-/** The first buffer of an upload that does not say how long it is. */
-const FIRST_BYTES = 64 * 1024;
+/** How much is read at once, into a buffer that is used again and again. */
+const READ_BYTES = 64 * 1024;
 
 export interface Intake {
   key: string;
@@ -39,13 +39,16 @@ export async function store(
   const hash = createHash("sha256");
   const text = openTextCheck();
   const part = openPart(intake.declared);
-  const reader = body.getReader();
+  const reader = body.getReader({ mode: "byob" });
+  let read = new Uint8Array(READ_BYTES);
   let parts: Parts | undefined;
   let size = 0;
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read(read);
       if (done) break;
+      // Reading took the buffer away; it comes back with what was read.
+      read = new Uint8Array(value.buffer);
       size += value.byteLength;
       if (size > intake.maxBytes) refuseTooLarge(intake.maxBytes);
       hash.update(value);
@@ -78,7 +81,7 @@ export async function store(
 }
 
 /** A buffer that grows to one part and is used again for the next: the bucket has read it when a put is done. */
-function openPart(declared = FIRST_BYTES) {
+function openPart(declared = READ_BYTES) {
   let buffer = new ArrayBuffer(Math.min(Math.max(declared, 1), PART_BYTES));
   let length = 0;
   return {

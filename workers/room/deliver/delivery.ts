@@ -1,8 +1,10 @@
 /** message.new and message.overheard: a message as one harness is handed it (NEW, REPLY, WIN, NOTE). */
 
 import { byteLength } from "../../../src/shared/rules/text.ts";
+import { cutLine } from "../../../src/shared/rules/window.ts";
 import type {
   Attachment,
+  Line,
   MessageNew,
   MessageOverheard,
   ReplyingTo,
@@ -21,6 +23,10 @@ import { lineFrom, type Round, senderOf, urlFor, type Viewer } from "./viewer.ts
 
 /** How many lines go with an older message that is answered (REPLY-2). */
 const MAX_BEFORE = 3;
+/** How many characters of an answered message stay when a frame would be too large. */
+const MAX_QUOTED = 1000;
+/** The most bytes that "older lines were left out" adds to a note. */
+const NOTE_GROWS = 100;
 const SYSTEM = { kind: "system", id: "system" } as const;
 
 /** A message as a harness gets it, once, if it does (NEW-1). */
@@ -159,18 +165,27 @@ function fitted(
   of: TurnFacts,
   here: readonly MemberRow[],
 ): MessageNew {
-  const { row } = of;
-  const { context } = frame;
+  const { row, takers } = of;
+  const { context, replying_to: quote } = frame;
   let over = byteLength(JSON.stringify(frame)) - FRAME_BYTES;
-  if (over <= 0 || !context) return frame;
-  const lines = [...context.lines];
-  while (over > 0 && lines.length > 0) {
-    const gone = lines.shift();
-    over -= byteLength(JSON.stringify(gone)) + 1;
-  }
+  if (over <= 0) return frame;
+  // Each note is about to say that lines are missing.
+  over += takers.length * NOTE_GROWS;
+  const dropOldest = (lines: Line[]) => {
+    while (over > 0 && lines.length > 0) over -= byteLength(JSON.stringify(lines.shift())) + 1;
+    return lines;
+  };
+  // What stands before an answered message is older than the context.
+  const before = dropOldest([...(quote?.before ?? [])]);
+  const smaller: MessageNew = quote
+    ? { ...frame, replying_to: { ...quote, before: before.length > 0 ? before : undefined } }
+    : frame;
+  if (over <= 0) return smaller;
+  if (!context) return hostile(smaller);
+  const lines = dropOldest([...context.lines]);
   const space = round.space(row.space_id ?? "");
-  return {
-    ...frame,
+  return hostile({
+    ...smaller,
     context: { ...context, lines, truncated: true, before: lines[0]?.seq ?? row.seq },
     ...(space
       ? {
@@ -184,7 +199,23 @@ function fitted(
           }),
         }
       : {}),
-  };
+  });
+}
+
+/**
+ * What is too large without any lines was made to be: words whose every character is escaped, answered by
+ * such words, for dozens of agents with the longest names. The words themselves stay whole.
+ */
+function hostile(frame: MessageNew): MessageNew {
+  if (!tooLarge(frame)) return frame;
+  const { replying_to: quote, room } = frame;
+  const quoted = quote ? { ...frame, replying_to: cutLine(quote, MAX_QUOTED) } : frame;
+  if (!tooLarge(quoted) || !room?.rules) return quoted;
+  return { ...quoted, room: { ...room, notes: room.rules } };
+}
+
+function tooLarge(frame: MessageNew): boolean {
+  return byteLength(JSON.stringify(frame)) > FRAME_BYTES;
 }
 
 /** What both deliveries have. */

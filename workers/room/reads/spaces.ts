@@ -6,7 +6,7 @@ import { notFound, refuse } from "../../kit/result.ts";
 import { frameFor } from "../deliver/frames.ts";
 import { contextOf, fileOf } from "../deliver/lines.ts";
 import { rosterOf } from "../deliver/roster.ts";
-import { MAX_BUDGET } from "../deliver/viewer.ts";
+import { DEFAULT_BUDGET, MAX_BUDGET } from "../deliver/viewer.ts";
 import { readSeq } from "../signals.ts";
 import { currentFiles, versionsOf } from "../store/files.ts";
 import { factsAfter, headSeq } from "../store/log.ts";
@@ -119,8 +119,8 @@ export interface ContextArgs {
 export function context(r: Reader, args: ContextArgs): { context: Context } {
   const of = readable(r, args.space_id);
   const budget = {
-    lines: Math.min(args.lines ?? r.viewer.budget.lines, MAX_BUDGET.lines),
-    chars: Math.min(args.chars ?? r.viewer.budget.chars, MAX_BUDGET.chars),
+    lines: Math.min(args.lines ?? DEFAULT_BUDGET.lines, MAX_BUDGET.lines),
+    chars: Math.min(args.chars ?? DEFAULT_BUDGET.chars, MAX_BUDGET.chars),
   };
   return {
     context: contextOf(r.round, r.viewer, {
