@@ -2,6 +2,7 @@
 import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { addAccess } from "./commands/access.ts";
+import { addExport } from "./commands/export.ts";
 import { addPost } from "./commands/post.ts";
 import { addProfiles } from "./commands/profile.ts";
 import { addReads } from "./commands/reads.ts";
@@ -9,6 +10,8 @@ import { addSpaces } from "./commands/space.ts";
 import { addStart } from "./commands/start.ts";
 import { addTail } from "./commands/tail.ts";
 import { addPrograms } from "./commands/token.ts";
+import { addTry } from "./commands/try.ts";
+import { addWhy } from "./commands/why.ts";
 import { EXIT } from "./failures.ts";
 import { examples } from "./help.ts";
 
@@ -28,7 +31,19 @@ export function buildProgram(): Command {
     "bullpen post Lobby '@Scout what is new?'",
     "bullpen tail Lobby",
   ]);
-  for (const add of [addStart, addAccess, addPrograms, addProfiles, addSpaces, addPost, addTail, addReads])
+  for (const add of [
+    addStart,
+    addAccess,
+    addPrograms,
+    addProfiles,
+    addSpaces,
+    addPost,
+    addTail,
+    addReads,
+    addWhy,
+    addExport,
+    addTry,
+  ])
     add(program);
   throwInsteadOfExit(program);
   return program;
