@@ -2,10 +2,14 @@
 import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { addAccess } from "./commands/access.ts";
+import { addApprovals, addGrants } from "./commands/approval.ts";
+import { addBridge } from "./commands/bridge.ts";
 import { addExport } from "./commands/export.ts";
+import { addAudit, addPolicy } from "./commands/policy.ts";
 import { addPost } from "./commands/post.ts";
 import { addProfiles } from "./commands/profile.ts";
 import { addReads } from "./commands/reads.ts";
+import { addRuns } from "./commands/run.ts";
 import { addSpaces } from "./commands/space.ts";
 import { addStart } from "./commands/start.ts";
 import { addTail } from "./commands/tail.ts";
@@ -35,11 +39,17 @@ export function buildProgram(): Command {
     addStart,
     addAccess,
     addPrograms,
+    addBridge,
     addProfiles,
     addSpaces,
     addPost,
     addTail,
     addReads,
+    addApprovals,
+    addRuns,
+    addPolicy,
+    addGrants,
+    addAudit,
     addWhy,
     addExport,
     addTry,

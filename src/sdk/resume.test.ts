@@ -251,23 +251,24 @@ describe("APR-6: a decision for a process that is gone", () => {
   });
 });
 
-describe("APR-6: a harness that closes in good order", () => {
-  const closing = async (options: Partial<HarnessOptions>) => {
-    const { server, connect, errors, types } = setUp({
-      ...options,
-      onTurn: async (turn) => {
-        await turn.approve(ask);
-        return "done";
-      },
-    });
-    const harness = connect();
-    await settle();
-    server.say("go");
-    await settle();
-    await harness.close();
-    return { types: types(), errors };
-  };
+/** A harness that is closed while its turn asks. */
+async function closing(options: Partial<HarnessOptions>) {
+  const { server, connect, errors, types } = setUp({
+    ...options,
+    onTurn: async (turn) => {
+      await turn.approve(ask);
+      return "done";
+    },
+  });
+  const harness = connect();
+  await settle();
+  server.say("go");
+  await settle();
+  await harness.close();
+  return { types: types(), errors };
+}
 
+describe("APR-6: a harness that closes in good order", () => {
   test("APR-6: a run that waits for a decision stays open where the next process can resume it", async () => {
     const { types, errors } = await closing({ resume: () => {} });
     expect(types).toEqual(["run.start", "approval.request"]);
