@@ -57,15 +57,21 @@ export function loadProfiles(folder: string = configFolder()): Profiles {
   }
 }
 
-/** Writes beside and renames: whoever reads meanwhile sees the old file or the new one, never half of one. */
 export function saveProfiles(profiles: Profiles, folder: string = configFolder()): void {
+  writePrivately(profilesFile(folder), profiles, folder);
+}
+
+/**
+ * Writes a file with secrets into the config folder, for this user's eyes only. It is written beside and
+ * renamed: whoever reads meanwhile sees the old file or the new one, never half of one.
+ */
+export function writePrivately(file: string, value: unknown, folder: string = configFolder()): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   // A folder that was there may have been open to others.
   chmodSync(folder, 0o700);
-  const file = profilesFile(folder);
   const beside = `${file}.${randomBytes(6).toString("hex")}`;
   try {
-    writeFileSync(beside, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600, flag: "wx" });
+    writeFileSync(beside, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: "wx" });
     renameSync(beside, file);
   } catch (error) {
     rmSync(beside, { force: true });

@@ -2,13 +2,20 @@
 import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { addAccess } from "./commands/access.ts";
+import { addApprovals, addGrants } from "./commands/approval.ts";
+import { addBridge } from "./commands/bridge.ts";
+import { addExport } from "./commands/export.ts";
+import { addAudit, addPolicy } from "./commands/policy.ts";
 import { addPost } from "./commands/post.ts";
 import { addProfiles } from "./commands/profile.ts";
 import { addReads } from "./commands/reads.ts";
+import { addRuns } from "./commands/run.ts";
 import { addSpaces } from "./commands/space.ts";
 import { addStart } from "./commands/start.ts";
 import { addTail } from "./commands/tail.ts";
 import { addPrograms } from "./commands/token.ts";
+import { addTry } from "./commands/try.ts";
+import { addWhy } from "./commands/why.ts";
 import { EXIT } from "./failures.ts";
 import { examples } from "./help.ts";
 
@@ -28,7 +35,25 @@ export function buildProgram(): Command {
     "bullpen post Lobby '@Scout what is new?'",
     "bullpen tail Lobby",
   ]);
-  for (const add of [addStart, addAccess, addPrograms, addProfiles, addSpaces, addPost, addTail, addReads])
+  for (const add of [
+    addStart,
+    addAccess,
+    addPrograms,
+    addBridge,
+    addProfiles,
+    addSpaces,
+    addPost,
+    addTail,
+    addReads,
+    addApprovals,
+    addRuns,
+    addPolicy,
+    addGrants,
+    addAudit,
+    addWhy,
+    addExport,
+    addTry,
+  ])
     add(program);
   throwInsteadOfExit(program);
   return program;

@@ -2,7 +2,11 @@
 import type * as z from "zod";
 import type { memberItem } from "../shared/wire/http.ts";
 import type { Line, ServerFrame } from "../shared/wire/index.ts";
+import { type Card, judgementText, type Reader, titleOf } from "./judgement.ts";
 import { bold, dim, safeLine, safeText } from "./terminal.ts";
+import { clockTime, day } from "./times.ts";
+
+export { clockTime, day } from "./times.ts";
 
 type Event = Extract<ServerFrame, { ts: string }>;
 type MemberItem = z.infer<typeof memberItem>;
@@ -12,6 +16,7 @@ export class Directory {
   readonly #names = new Map<string, string>();
   readonly #handles = new Map<string, string>();
   readonly #titles = new Map<string, string>();
+  readonly #asks = new Map<string, string>();
 
   addSpace(spaceId: string, title: string): void {
     this.#titles.set(spaceId, title);
@@ -49,6 +54,9 @@ export class Directory {
       case "space.renamed":
         this.addSpace(frame.space_id, frame.title);
         break;
+      case "approval.requested":
+        this.#asks.set(frame.approval_id, titleOf(frame));
+        break;
       default:
     }
   }
@@ -61,25 +69,14 @@ export class Directory {
     return handle === undefined || handle === name ? name : `${name} (@${safeLine(handle)})`;
   }
 
+  /** What an ask was about. */
+  ask(approvalId: string): string {
+    return this.#asks.get(approvalId) ?? approvalId;
+  }
+
   title(spaceId: string): string {
     return safeLine(this.#titles.get(spaceId) ?? spaceId);
   }
-}
-
-/** An instant as this machine's clock shows it. */
-export function clockTime(iso: string): string {
-  const at = new Date(iso);
-  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
-}
-
-/** The day of an instant, local, as `2026-11-30`. */
-export function day(iso: string): string {
-  const at = new Date(iso);
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-}
-
-function two(n: number): string {
-  return String(n).padStart(2, "0");
 }
 
 export function fileSize(bytes: number): string {
@@ -95,12 +92,16 @@ function said(who: string, text: string, files: readonly string[], mark = ""): s
   const lines = safeText(text).split("\n");
   // A name with a colon in it must not look like a speaker and the words.
   const head = `${bold(who)}${mark}: ${lines[0] ?? ""}`;
-  const rest = [...lines.slice(1), ...files.map((file) => `[file] ${file}`)];
-  return [head, ...rest.map((line) => `${INDENT}${dim("|")} ${line}`)].join("\n");
+  return cardText({ head, lines: [...lines.slice(1), ...files.map((file) => `[file] ${file}`)] });
+}
+
+/** A card's lines under its head. */
+export function cardText({ head, lines }: Card, indent = INDENT): string {
+  return [head, ...lines.map((line) => `${indent}${dim("|")} ${line}`)].join("\n");
 }
 
 /** One event as text; undefined for what a reader has no use for. */
-export function eventText(event: ServerFrame, names: Directory): string | undefined {
+export function eventText(event: ServerFrame, names: Directory, reader: Reader): string | undefined {
   switch (event.type) {
     case "message.posted":
     case "message.new":
@@ -144,8 +145,10 @@ export function eventText(event: ServerFrame, names: Directory): string | undefi
       return event.outcome === "done" ? undefined : dim(`${names.who(event.agent_id)}: ${event.outcome}`);
     case "notice.posted":
       return dim(`Bullpen: ${safeLine(event.text)}`);
-    default:
-      return undefined;
+    default: {
+      const text = judgementText(event, names, reader);
+      return typeof text === "string" ? dim(text) : text && cardText(text);
+    }
   }
 }
 
@@ -154,17 +157,22 @@ export class Printer {
   readonly #print: (text: string) => void;
   readonly #names: Directory;
   readonly #withSpace: boolean;
+  readonly #command: Reader["command"];
   #day = "";
 
-  constructor(names: Directory, options: { withSpace: boolean; print: (text: string) => void }) {
+  constructor(
+    names: Directory,
+    options: { withSpace: boolean; print: (text: string) => void; command?: Reader["command"] },
+  ) {
     this.#names = names;
+    this.#command = options.command ?? ((rest) => `bullpen ${rest}`);
     this.#withSpace = options.withSpace;
     this.#print = options.print;
   }
 
   event(frame: ServerFrame): void {
     this.#names.learn(frame);
-    const text = eventText(frame, this.#names);
+    const text = eventText(frame, this.#names, { now: Date.now(), command: this.#command });
     if (text === undefined || !isEvent(frame)) return;
     this.#line(frame.ts, frame.space_id, text);
   }

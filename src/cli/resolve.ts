@@ -1,6 +1,6 @@
 /** What people type for a space or a participant, as the one that is meant. */
 import type * as z from "zod";
-import type { BullpenHttp } from "../sdk/http.ts";
+import type { BullpenHttp, Query } from "../sdk/http.ts";
 import type { spaceItem } from "../shared/wire/http.ts";
 import { isId } from "../shared/wire/ids.ts";
 import { CliError, EXIT, usage } from "./failures.ts";
@@ -17,11 +17,11 @@ export interface Participant {
 }
 
 /** Every item of a list, page by page. */
-export async function all<T>(http: BullpenHttp, path: string): Promise<T[]> {
+export async function all<T>(http: BullpenHttp, path: string, query: Query = {}): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined;
   do {
-    const page = await http.get<{ items: T[]; next?: string }>(path, { limit: 200, cursor });
+    const page = await http.get<{ items: T[]; next?: string }>(path, { ...query, limit: 200, cursor });
     items.push(...page.items);
     cursor = page.next;
   } while (cursor !== undefined);

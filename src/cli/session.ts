@@ -35,6 +35,14 @@ export interface Session {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** A command of ours as whoever typed this one would type it: same launcher, same profile; never a token. */
+export function commandLine(globals: Globals, env: Env = process.env): (rest: string) => string {
+  const launcher = env["npm_lifecycle_event"] === "npx" ? "npx bullpen" : "bullpen";
+  const { profile, url } = globals;
+  const who = profile === undefined ? (url === undefined ? "" : ` --url ${url}`) : ` --profile ${profile}`;
+  return (rest) => `${launcher} ${rest}${who}`;
+}
+
 /** The server's address where no sign-in is needed. */
 export function urlOf(globals: Globals, env: Env = process.env): string {
   return checkedUrl(globals.url ?? env["BULLPEN_URL"] ?? DEFAULT_URL);

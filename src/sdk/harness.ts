@@ -2,7 +2,7 @@
 import type { Hello, Receipt, Welcome } from "../shared/wire/connection.ts";
 import type { ServerEvent, VerbType } from "../shared/wire/index.ts";
 import type { MessageNew, MessageOverheard } from "../shared/wire/message.ts";
-import type { Outcome } from "../shared/wire/run.ts";
+import { Asks, answerOf, askOf, decisionOf } from "./asks.ts";
 import { Client, type ClientOptions, type SendOptions, type VerbFields } from "./client.ts";
 import { within } from "./clock.ts";
 import { asError, BullpenError } from "./errors.ts";
@@ -15,25 +15,22 @@ import {
 } from "./files.ts";
 import type { BullpenHttp } from "./http.ts";
 import { newId } from "./ids.ts";
+import { type ResumeHandlers, Resumptions, type Settling } from "./resume.ts";
+import { conduct, type Handled, type LiveRun } from "./run.ts";
 import { LiveTurn, type Turn } from "./turn.ts";
 import { type Dropped, type Plan, TurnQueue } from "./turns.ts";
 
-/** What a handler may return: the reply, or more to say about how the turn went. */
-export interface TurnResult {
-  /** Posted as the reply. */
-  text?: string | undefined;
-  outcome?: Outcome | undefined;
-  cost_usd?: number | undefined;
-}
+export type { TurnResult } from "./run.ts";
 
-export interface HarnessOptions extends ClientOptions {
+export interface HarnessOptions extends ClientOptions, ResumeHandlers {
   /** The agents it speaks for; without any it speaks as itself. */
   agents?: { name: string; agent_id?: string }[] | undefined;
   /** How much of a room's history comes with a turn. */
   context?: { lines: number; chars: number } | undefined;
+  /** `pause`: its turns heed `turn.paused`, so that people are offered to pause them. */
   can?: "pause"[] | undefined;
   /** Takes a turn. What it returns is the reply; one turn at a time for an agent in a space. */
-  onTurn(turn: Turn): TurnResult | string | void | Promise<TurnResult | string | void>;
+  onTurn(turn: Turn): Handled | Promise<Handled>;
   /** Told what is said to others; `workingTurns` are the turns that were handed the words as well. */
   onOverheard?: ((message: MessageOverheard, at: { workingTurns: Turn[] }) => unknown) | undefined;
 }
@@ -54,7 +51,10 @@ export interface Harness {
   send<T extends VerbType>(type: T, fields: VerbFields<T>, options?: SendOptions): Promise<Receipt>;
   upload(content: Content, options: UploadOptions): Promise<Uploaded>;
   download(file: Downloadable, options?: { signal?: AbortSignal }): Promise<Response>;
-  /** Aborts the turns going, waits a while for them and for what is unanswered, and ends the connection. */
+  /**
+   * Aborts the turns going, waits a while for them and for what is unanswered, and ends the connection. Runs
+   * that wait for people stay open where the next process can go on with them, by `resume`.
+   */
   close(options?: { timeoutMs?: number }): Promise<void>;
 }
 
@@ -66,7 +66,9 @@ export function connectHarness(options: HarnessOptions): Harness {
 class LiveHarness implements Harness {
   readonly #options: HarnessOptions;
   readonly #client: Client;
+  readonly #asks: Asks;
   readonly #queue = new TurnQueue();
+  readonly #resumptions: Resumptions;
   readonly #turns = new Map<LiveTurn, Promise<void>>();
   /** The newest word said in each space. */
   readonly #said = new Map<string, number>();
@@ -79,9 +81,14 @@ class LiveHarness implements Harness {
       hello: (first) => this.#hello(first),
       parties: (event) => this.#parties(event),
       event: (event) => this.#event(event),
-      caughtUp: () => this.#pump(),
+      caughtUp: () => {
+        if (this.#client.welcome?.resume === "reset") this.#asks.again();
+        this.#pump();
+      },
     });
-    void this.#client.closed.then(() => this.#abort("the connection has ended"));
+    this.#asks = new Asks(this.#client);
+    this.#resumptions = new Resumptions(this.#client, this.#asks, this.#queue, options, () => this.#pump());
+    void this.#client.closed.then(() => this.#leave("the connection has ended"));
   }
 
   get http(): BullpenHttp {
@@ -117,8 +124,7 @@ class LiveHarness implements Harness {
 
   async close({ timeoutMs = 5000 }: { timeoutMs?: number } = {}): Promise<void> {
     this.#closing = true;
-    this.#abort("the harness is closing");
-    const rest = Promise.all(this.#turns.values()).then(() => this.#client.idle());
+    const rest = this.#leave("the harness is closing").then(() => this.#client.idle());
     await within(this.#client.clock, timeoutMs, rest);
     this.#client.close();
   }
@@ -136,6 +142,8 @@ class LiveHarness implements Harness {
   /** Each taker settles a message once its run has started; before that a crash would lose the turn. */
   #parties(event: ServerEvent): string[] {
     if (event.type === "message.new") return this.#takers(event);
+    if (event.type === "approval.decided" || event.type === "question.answered")
+      return this.#asks.knows(askOf(event)) || this.#resumptions.takes(event) ? ["ask"] : [];
     return event.type === "message.overheard" && this.#options.onOverheard ? ["overheard"] : [];
   }
 
@@ -149,23 +157,46 @@ class LiveHarness implements Harness {
       case "message.new":
         this.#heard(event);
         for (const taker of this.#takers(event)) this.#settle(this.#queue.add(taker, event));
-        this.#pump();
-        break;
+        return this.#pump();
       case "message.overheard":
-        void this.#overheard(event, this.#heard(event));
-        break;
+        return void this.#overheard(event, this.#heard(event));
       case "message.edited":
       case "message.deleted":
       case "file.transcribed":
         this.#settle(this.#queue.apply(event));
         for (const turn of this.#turns.keys()) turn.change(event);
         break;
+      case "run.stop":
+        for (const run of this.#runsOf(event.run_id)) run.abort("the run was stopped");
+        break;
+      case "run.pause":
+      case "run.resume":
+        for (const run of this.#runsOf(event.run_id)) run.pause(event.type === "run.pause");
+        break;
+      case "approval.decided":
+      case "question.answered":
+        return void this.#decided(event);
+      case "approval.cancelled":
+        if (event.reason === "run_ended")
+          for (const run of this.#runsOf(event.run_id)) run.abort("the run has ended");
+        this.#asks.cancel(event.approval_id, "the ask was taken back");
+        break;
       default:
-        // `run.stop` asks for the end of a run (TURN-4).
-        if ((event.type as string) === "run.stop")
-          for (const turn of this.#turns.keys())
-            if (turn.runId === event.run_id) turn.abort("a person stopped the run");
     }
+  }
+
+  #runsOf(runId: string | undefined): LiveRun[] {
+    return [...this.#turns.keys(), ...this.#resumptions.runs].filter((run) => run.runId === runId);
+  }
+
+  /** It is acknowledged once whoever waits for it has it; for a run of an earlier process see `resume`. */
+  async #decided(event: Settling): Promise<void> {
+    if (this.#asks.knows(askOf(event)))
+      await this.#asks.settle(event.type === "approval.decided" ? decisionOf(event) : answerOf(event));
+    else if (this.#closing) return;
+    else if (![...this.#turns.keys()].some((turn) => turn.runId === event.run_id))
+      return this.#resumptions.add(event);
+    this.#client.settle(event.id, "ask");
   }
 
   /** Hands words to the turns that they were said beside. */
@@ -193,10 +224,13 @@ class LiveHarness implements Harness {
   /** Begins what may begin. What a replay brings waits for its end, and becomes one turn. */
   #pump(): void {
     if (this.#closing || !this.#client.live) return;
+    this.#resumptions.pump();
     for (const plan of this.#queue.take()) {
-      const name = this.agents.find((agent) => agent.agent_id === plan.taker)?.name;
-      const fallback = this.welcome?.participant.name ?? "";
-      const turn = new LiveTurn(this.#client, plan, name ?? fallback, (id) => this.#said.get(id) ?? 0);
+      const agent = this.agents.find(({ agent_id }) => agent_id === plan.taker);
+      const turn = new LiveTurn(this.#client, this.#asks, plan, {
+        name: agent?.name ?? this.welcome?.participant.name ?? "",
+        lastSaid: (id) => this.#said.get(id) ?? 0,
+      });
       this.#turns.set(turn, this.#run(plan, turn));
     }
   }
@@ -249,31 +283,16 @@ class LiveHarness implements Harness {
     turn.begin(await Promise.all(messages.map((event) => withFreshUrls(http, event, clock.now()))));
     // Every message was taken back while the run was starting.
     if (messages.length === 0) return await turn.end("no_reply");
-    let outcome: Outcome = "done";
-    let cost: number | undefined;
-    try {
-      if (!turn.signal.aborted) {
-        const result = await this.#options.onTurn(turn);
-        const said: TurnResult = typeof result === "string" ? { text: result } : (result ?? {});
-        cost = said.cost_usd;
-        const spoken = await this.#say(turn, said.text);
-        outcome = said.outcome ?? spoken;
-      }
-    } catch (error) {
-      outcome = "failed";
-      if (!turn.signal.aborted) this.#client.report(asError(error));
-    }
-    await turn.end(turn.signal.aborted ? "stopped" : outcome, cost === undefined ? {} : { cost_usd: cost });
+    const report = (error: Error) => this.#client.report(error);
+    const { outcome, ...costs } = await conduct(turn, () => this.#options.onTurn(turn), report);
+    await turn.end(outcome, costs);
   }
 
-  /** Posts what the handler returned, and files that nothing has carried yet. */
-  async #say(turn: LiveTurn, text: string | undefined): Promise<Outcome> {
-    const silent = (text ?? "").trim() === "";
-    if (!turn.over && !turn.signal.aborted && (!silent || turn.carries)) await turn.reply(text ?? "");
-    return text !== undefined && silent ? "no_reply" : "done";
-  }
-
-  #abort(reason: string): void {
-    for (const turn of this.#turns.keys()) turn.abort(reason);
+  /** Ends the turns going; a run whose ask the next process can go on with stays open. */
+  async #leave(reason: string): Promise<void> {
+    for (const turn of this.#turns.keys())
+      if (this.#resumptions.canTake(turn.runId)) turn.leave(reason);
+      else turn.abort(reason);
+    await Promise.all([...this.#turns.values(), this.#resumptions.close(reason)]);
   }
 }

@@ -27,6 +27,7 @@ export type {
   VerbType,
   Welcome,
 } from "../shared/wire/index.ts";
+export type { Answer, ApproveOptions, AskOptions, Decision } from "./asks.ts";
 export { type BackoffOptions, fullJitter, reconnects } from "./backoff.ts";
 export type { ClientOptions, SendOptions, VerbFields } from "./client.ts";
 export { type Clock, systemClock } from "./clock.ts";
@@ -41,9 +42,11 @@ export {
 } from "./connection.ts";
 export { BullpenError, type BullpenErrorOptions } from "./errors.ts";
 export type { Content, Downloadable, Uploaded, UploadOptions } from "./files.ts";
-export { connectHarness, type Harness, type HarnessOptions, type TurnResult } from "./harness.ts";
+export { connectHarness, type Harness, type HarnessOptions } from "./harness.ts";
 export { BullpenHttp, type Fetch, type HttpOptions, type Query, type RequestOptions } from "./http.ts";
 export { newId } from "./ids.ts";
 export { connectPerson, type PersonConnection, type PersonOptions } from "./person.ts";
 export { type PromptOptions, promptFor, quoteMessage } from "./prompt.ts";
-export type { Overheard, ReplyOptions, Turn, Usage } from "./turn.ts";
+export type { ResumedTurn, ResumeHandlers } from "./resume.ts";
+export type { ReplyOptions, Run, TurnResult, Usage } from "./run.ts";
+export type { Overheard, Turn } from "./turn.ts";

@@ -54,6 +54,16 @@ export class TurnQueue {
     return plans;
   }
 
+  /** A place for a run that goes on; undefined while its agent has a turn going in the space. */
+  reserve(taker: string, spaceId: string): Plan | undefined {
+    const key = `${taker} ${spaceId}`;
+    const lane = this.#lanes.get(key) ?? { key, taker, spaceId, waiting: [], taken: [], busy: false };
+    if (lane.busy) return undefined;
+    lane.busy = true;
+    this.#lanes.set(key, lane);
+    return { key, taker, spaceId };
+  }
+
   /** The messages of a turn that has not begun, oldest first. */
   taken(plan: Plan): readonly MessageNew[] {
     return this.#lanes.get(plan.key)?.taken ?? [];

@@ -118,6 +118,9 @@ export class FakeServer {
   /** Answers a write instead of a receipt; `"lost"` takes it in and answers nothing. */
   onWrite: (frame: Sent) => Answer | "lost" | "ignored" = () => undefined;
 
+  /** What a receipt says beside the usual. */
+  receiptOf: (frame: Sent) => Record<string, unknown> = () => ({});
+
   readonly WebSocket: SocketConstructor;
 
   constructor() {
@@ -171,7 +174,13 @@ export class FakeServer {
     }
     if (!known) {
       this.writes.push(frame);
-      this.#receipts.set(key, { v: 1, type: "receipt", id: frame.id, seq: ++this.seq });
+      this.#receipts.set(key, {
+        v: 1,
+        type: "receipt",
+        id: frame.id,
+        seq: ++this.seq,
+        ...this.receiptOf(frame),
+      });
     }
     if (answer === "lost") return;
     const duplicate = known ? { duplicate: true } : {};

@@ -60,7 +60,7 @@ test("APR-1 ENV-7 an ask has bounds and a run of its own", async () => {
   expect((await refusedAsk(room, { preview: big })).code).toBe("too_large");
   let deep: Any = "x";
   for (let i = 0; i < 200; i++) deep = [deep];
-  expect((await refusedAsk(room, { action: { kind: "a.b", input: deep } })).code).toBe("invalid");
+  expect((await refusedAsk(room, { action: { kind: "a.b", input: deep } })).code).toBe("malformed");
   const { code } = await refused(room.bob, "approval.request", askFields(room));
   expect(code).toBe("unknown_run");
 });

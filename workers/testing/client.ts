@@ -29,7 +29,7 @@ export async function call(
   const response = await exports.default.fetch(new Request(`${ORIGIN}${path}`, init));
   const text = await response.text();
   let body: Any = text;
-  if (response.headers.get("content-type")?.includes("json")) body = JSON.parse(text);
+  if (response.headers.get("content-type")?.startsWith("application/json")) body = JSON.parse(text);
   return { status: response.status, headers: response.headers, body };
 }
 

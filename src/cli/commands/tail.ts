@@ -8,7 +8,7 @@ import { followPolling, followSocket } from "../follow.ts";
 import { examples, wholeNumber } from "../help.ts";
 import { Directory, Printer } from "../render.ts";
 import { all, findSpace, type SpaceItem } from "../resolve.ts";
-import { globalsOf, sessionOf } from "../session.ts";
+import { commandLine, globalsOf, sessionOf } from "../session.ts";
 import { note, print, safeJson } from "../terminal.ts";
 
 interface TailOptions {
@@ -43,7 +43,7 @@ arrived. To go on later, give the last event's seq to --after.`,
       const { participant } = await http.get<z.infer<typeof me>>("/v1/me");
       const space = text === undefined ? undefined : await findSpace(http, text);
       const after = options.after ?? (await startOf(http, space, options.last));
-      const onFrame = json ? printFrame : await printerFor(http, space);
+      const onFrame = json ? printFrame : await printerFor(http, space, commandLine(globals));
       const stop = new AbortController();
       // For the rest of the process: npm and a terminal both pass Ctrl-C on, so that it may come twice.
       for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
@@ -94,6 +94,7 @@ async function startOf(http: BullpenHttp, space: SpaceItem | undefined, last: nu
 async function printerFor(
   http: BullpenHttp,
   space: SpaceItem | undefined,
+  command: (rest: string) => string,
 ): Promise<(frame: ServerFrame) => void> {
   const names = new Directory();
   const spaces = space ? [space] : await all<SpaceItem>(http, "/v1/spaces");
@@ -102,6 +103,6 @@ async function printerFor(
   // Handles belong to spaces: beside the words of several they could be another's.
   if (space)
     names.addMembers(await all<z.infer<typeof memberItem>>(http, `/v1/spaces/${space.space_id}/members`));
-  const printer = new Printer(names, { withSpace: !space, print });
+  const printer = new Printer(names, { withSpace: !space, print, command });
   return (frame) => printer.event(frame);
 }

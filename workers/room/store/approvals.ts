@@ -103,13 +103,14 @@ export function decidedInput(row: ApprovalRow): { input?: unknown } {
 export function visibleApproval(db: Db, viewerId: string, id: string): ApprovalRow | undefined {
   return (
     db.one(
-      `SELECT a.* FROM approval_viewers v JOIN approvals a ON a.id = v.approval_id
+      // CROSS: the viewers are sought first, or the ask itself would be read to find that it is not theirs.
+      `SELECT a.* FROM approval_viewers v CROSS JOIN approvals a ON a.id = v.approval_id
        WHERE v.participant_id = ? AND v.approval_id = ?`,
       viewerId,
       id,
     ) ??
     db.one(
-      `SELECT a.* FROM stays s JOIN approvals a INDEXED BY approvals_space ON a.space_id = s.space_id AND a.id = ?
+      `SELECT a.* FROM stays s CROSS JOIN approvals a INDEXED BY approvals_space ON a.space_id = s.space_id AND a.id = ?
        WHERE s.participant_id = ? AND s.left_seq IS NULL`,
       id,
       viewerId,
@@ -143,7 +144,7 @@ export function question(db: Db, id: string): QuestionRow | undefined {
 /** A question in a space that somebody is in. */
 export function visibleQuestion(db: Db, viewerId: string, id: string): QuestionRow | undefined {
   return db.one(
-    `SELECT q.* FROM stays s JOIN questions q INDEXED BY questions_space ON q.space_id = s.space_id AND q.id = ?
+    `SELECT q.* FROM stays s CROSS JOIN questions q INDEXED BY questions_space ON q.space_id = s.space_id AND q.id = ?
      WHERE s.participant_id = ? AND s.left_seq IS NULL`,
     id,
     viewerId,
