@@ -153,7 +153,10 @@ test("LIMIT-1 a space has 200 members at most, by whatever door they come", asyn
     call("POST", "/v1/invites/redeem", {
       body: { secret: secretOf(invite.body.link), display_name: `P${n}`, idempotency_key: `k${n}` },
     });
-  for (let n = 1; n < 200; n += 1) expect((await redeem(n)).status).toBe(201);
+  for (let n = 1; n < 200; n += 20) {
+    const some = Array.from({ length: Math.min(20, 200 - n) }, (_, i) => redeem(n + i));
+    for (const { status } of await Promise.all(some)) expect(status).toBe(201);
+  }
   const members = async () => (await get(owner, `/v1/spaces/${space}`)).body.members;
   expect(await members()).toBe(200);
   const late = await newPerson(owner, "Late");

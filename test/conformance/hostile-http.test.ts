@@ -218,7 +218,7 @@ test("HTTP-2 ERR-1 query strings that mean nothing, and searches that look like 
       expect([path, cursor, status === 200 || body.code === "invalid"]).toEqual([path, cursor, true]);
       expect(JSON.stringify(body)).not.toMatch(new RegExp(`${mine.hidden}|${mine.tokenId}`));
     }
-}, 60_000);
+}, 120_000);
 
 test("ERR-1 paths that lead nowhere, wrong methods, other ways to write a route", async () => {
   const { space, file } = mine;
@@ -336,4 +336,4 @@ test("ERR-1 CONN-1 bodies in another coding or under another type are JSON or ma
       ],
     ),
   ).toEqual([]);
-}, 60_000);
+}, 120_000);

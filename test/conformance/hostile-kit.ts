@@ -77,16 +77,12 @@ export async function stateOf(of: House): Promise<Any> {
   const paths: [Party, string][] = [
     [of.owner, "/v1/events?after=0&limit=200"],
     [of.bob, "/v1/events?after=0&limit=200"],
-    [of.owner, "/v1/me"],
-    [of.gil, "/v1/me"],
     [of.team, "/v1/me"],
-    [of.plain, "/v1/me"],
     [of.owner, "/v1/settings"],
     [of.owner, "/v1/tokens?limit=200"],
     [of.owner, "/v1/participants?limit=200"],
     [of.owner, "/v1/spaces?limit=200"],
-    [of.bob, "/v1/spaces?limit=200"],
-    ...["", "/members", "/context", "/files", "/runs"].map((path): [Party, string] => [
+    ...["/members", "/context", "/files", "/runs"].map((path): [Party, string] => [
       of.owner,
       `/v1/spaces/${of.space}${path}`,
     ]),

@@ -83,7 +83,7 @@ test("LIMIT-1 what is too much is refused with the limit, not cut", async () => 
       20,
     ),
   ).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 test("LIMIT-1 names that hide, imitate or turn the text are invalid wherever a name is given", async () => {
   const names = [
@@ -132,4 +132,4 @@ test("LIMIT-1 names that hide, imitate or turn the text are invalid wherever a n
     },
   ]);
   expect(await notRefused([mine], cases, 20)).toEqual([]);
-}, 60_000);
+}, 120_000);

@@ -96,6 +96,9 @@ export interface FileFacts {
   content: string;
   mime_type?: string;
   transcript?: string;
+  width?: number;
+  height?: number;
+  duration_ms?: number;
 }
 
 /** An upload as it stands in the tables once its bytes are in the bucket. */
@@ -106,11 +109,15 @@ export async function upload(workspaceId: string, by: string, facts: FileFacts):
   const id = newId("att");
   await runInDurableObject(roomStub(workspaceId), (_, { storage }) => {
     storage.sql.exec(
-      "INSERT OR IGNORE INTO blobs (sha256, r2_key, byte_size, mime_type) VALUES (?, ?, ?, ?)",
+      `INSERT OR IGNORE INTO blobs (sha256, r2_key, byte_size, mime_type, width, height, duration_ms)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
       sha256,
       `${workspaceId}/${sha256}`,
       bytes.length,
       facts.mime_type ?? "text/plain",
+      facts.width ?? null,
+      facts.height ?? null,
+      facts.duration_ms ?? null,
     );
     storage.sql.exec(
       "INSERT INTO attachments (id, sha256, filename, uploaded_by, transcript, created_at) VALUES (?, ?, ?, ?, ?, ?)",
