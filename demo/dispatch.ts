@@ -1,5 +1,9 @@
-/** Dispatch: a harness that hands work to another agent by naming it, and reports what came of it. */
+/**
+ * Dispatch: a harness that hands work to another agent by naming it, and reports what came of it. Before it
+ * sends an e-mail it asks a person, and waits for the answer over its own restarts.
+ */
 import { connectHarness, type Harness, type MessageNew } from "../src/sdk/index.ts";
+import { askFor, mailIn, outcomeOf } from "./mail.ts";
 import type { DemoOptions } from "./scout.ts";
 
 /** Who is to be asked, and what for: `ask Scout for the weather`. */
@@ -30,12 +34,19 @@ export function connectDispatch(options: DemoOptions): Harness {
   return connectHarness({
     ...options,
     agents: [{ name: "Dispatch" }],
-    onTurn({ message, spaceId }) {
+    async onTurn(turn) {
+      const { message, spaceId } = turn;
       const { participant_id, kind } = message.from;
+      const mail = kind === "person" ? mailIn(message) : undefined;
+      if (mail) {
+        void turn.step("asking before it goes out");
+        return outcomeOf(await turn.approve(askFor(mail)));
+      }
       const handle = message.room?.members.find((m) => m.participant_id === participant_id)?.handle;
       const asker = askers.get(spaceId);
       if (kind === "person" && handle !== undefined) askers.set(spaceId, handle);
       return answerTo(message, asker);
     },
+    resume: (decision) => outcomeOf(decision),
   });
 }

@@ -186,6 +186,13 @@ Bullpen is ready at ${url} (${seconds} s). ${isNew ? "A demo workspace was made.
   Dispatch hands that to Scout, Scout looks out of the window and answers, Dispatch reports back. Both are
   demos that answer by a script. Say "@Scout a report as a file" for an attachment.
 
+  Some things an agent asks before it does them:
+
+    npx bullpen post ${SPACE} "@Dispatch send Dana the summary" ${who}
+    npx bullpen approvals ${who}
+
+  The second shows what it asks, and the command that says yes: npx bullpen approve …
+
   A token for the SDK, curl and ${url}/docs, the owner's of this demo:
 
     ${demo.owner.token}

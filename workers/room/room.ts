@@ -47,7 +47,7 @@ const MAX_WAIT_MS = 25_000;
 
 export class Room extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
-  wall = (): number => Date.now();
+  wall: () => number = () => Date.now();
   readonly #db: Db;
   readonly #alarms;
   readonly #connections;

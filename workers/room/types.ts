@@ -144,8 +144,6 @@ export interface PostedBody {
   exchange?: StoredExchange;
   /** What the job had spent (SPEND-1). */
   spend?: StoredSpend;
-  /** A message that only people are mentioned in, or that answers a question, is not the lead's (LEAD-3). */
-  not_for_lead?: true;
   /** Mentioned agents that could not be addressed (ADDR-5). */
   unreachable?: string[];
   /** Whom it would have been for, had its run not been asked to stop (TURN-4). */
@@ -175,6 +173,7 @@ export interface StoredGuard {
 
 export type PauseCause = "person" | "spend" | "day" | "guard";
 
+/** Files in it stand by their attachment's id: names are no part of the log (LOG-4). */
 export type StoredExchange = Omit<Exchange, "note" | "person_looking" | "also_for">;
 export type StoredSpend = NonNullable<Context["spend"]>;
 

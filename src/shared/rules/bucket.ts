@@ -24,5 +24,9 @@ export function takeFrom(
   const elapsed = Math.max(0, now - before.at) / 1000;
   const tokens = Math.min(limit.burst, before.tokens + elapsed * limit.per_s);
   if (tokens >= 1) return { ok: true, bucket: { tokens: tokens - count, at: now } };
-  return { ok: false, bucket: { tokens, at: now }, retry_after_s: Math.max(0.05, (1 - tokens) / limit.per_s) };
+  return {
+    ok: false,
+    bucket: { tokens, at: now },
+    retry_after_s: Math.max(0.05, (1 - tokens) / limit.per_s),
+  };
 }

@@ -11,6 +11,14 @@ function replay(lines: readonly ExportedLine[], options?: ReplayOptions): Replay
   return replaying.finish();
 }
 
+/** Which messages an export has as held. */
+const held = (lines: readonly ExportedLine[]): Set<string> =>
+  new Set(
+    lines.flatMap((l) =>
+      l.type === "fact" && l.body["held"] === true ? [String(l.body["message_id"])] : [],
+    ),
+  );
+
 const steps = fc.array(step, { maxLength: 120 });
 const guard = fc.record({
   stop: fc.integer({ min: 1, max: 10 }),
@@ -63,22 +71,22 @@ describe("WHY-2 with the same settings", () => {
 describe("WHY-2 with other settings", () => {
   test("WHY-2 GUARD-2 what the room says with other settings is what it would have kept with them", () => {
     fc.assert(
-      fc.property(steps, guard, guard, (steps, one, other) => {
+      fc.property(steps, guard, guard, (all, one, other) => {
+        // Whoever pauses or resumes looks first whether the agents are paused: that would be otherwise, too.
+        const steps = all.filter((one) => one.do !== "pause" && one.do !== "resume");
         const spend = { job_usd: null, day_usd: null };
         const { changes, totals } = replay(exportOf(steps, { guard: one, spend }), {
           settings: { guard: other },
         });
         const really = exportOf(steps, { guard: other, spend });
-        const held = (lines: ExportedLine[]) =>
-          lines.flatMap((l) => (l.type === "fact" && l.body["held"] === true ? [l.body["message_id"]] : []));
-        const was = new Set(held(exportOf(steps, { guard: one, spend })));
+        const was = held(exportOf(steps, { guard: one, spend }));
         for (const { what, id, would } of changes) {
-          if (what !== "held") continue;
+          if (what !== "held" || id === undefined) continue;
           if (would === "held") was.add(id);
           else was.delete(id);
         }
-        expect([...was].toSorted()).toEqual(held(really).toSorted());
-        expect(totals.held.would).toBe(held(really).length);
+        expect(was).toEqual(held(really));
+        expect(totals.held.would).toBe(held(really).size);
         const handed = really.filter((l) => l.type === "fact" && l.fact === "message.handed").length;
         expect(totals.handed.would).toBe(handed);
       }),

@@ -1,6 +1,7 @@
 /** How the agents' talk stands, as a turn is told of it (GUARD-2). */
 import { exchangeNote } from "../../../src/shared/rules/guard.ts";
 import type { Exchange } from "../../../src/shared/wire/index.ts";
+import { attachment } from "../store/messages.ts";
 import type { StoredExchange } from "../types.ts";
 import type { Round } from "./viewer.ts";
 
@@ -16,6 +17,8 @@ export function exchangeFor(
 ): Exchange {
   const facts = {
     ...stored,
+    since: named(round, stored.since),
+    repeats: stored.repeats.map((repeat) => named(round, repeat)),
     person_looking: personLooking(round, spaceId),
     also_for: addressedTo.filter((id) => !takers.includes(id)),
   };
@@ -24,6 +27,12 @@ export function exchangeFor(
     ids.flatMap((id) => (id === undefined ? [] : [[id, round.who(id)?.name ?? id] as const])),
   );
   return { ...facts, note: exchangeNote({ ...facts, names }) };
+}
+
+/** The log names a file by its attachment (LOG-4): here it has its name, while it has one. */
+function named<T extends { file?: string | undefined }>(round: Round, { file, ...rest }: T) {
+  const name = file === undefined ? undefined : attachment(round.db, file)?.filename;
+  return { ...rest, ...(name === undefined ? {} : { file: name }) };
 }
 
 /** Whether some person of the space is not behind it by a message older than a minute; null: nobody ever said. */

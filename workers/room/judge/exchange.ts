@@ -162,16 +162,13 @@ function factsOf(
   };
 }
 
-/** The name of a file whose bytes are new to the space (GUARD-1). */
+/** The attachment whose bytes are new to the space (GUARD-1); its name stays out of the log (LOG-4). */
 function newFile(db: Db, spaceId: string, files: readonly FileRef[]): string | undefined {
-  return files.map((file) => fileState(db, spaceId, file)).find((f) => f && !f.known)?.name;
+  return files.map((file) => fileState(db, spaceId, file)).find((f) => f && !f.known)?.id;
 }
 
-function fileState(db: Db, spaceId: string, file: FileRef): { name: string; known: boolean } | undefined {
-  const row = db.one<{ filename: string; sha256: string }>(
-    "SELECT filename, sha256 FROM attachments WHERE id = ?",
-    file.attachment_id,
-  );
+function fileState(db: Db, spaceId: string, file: FileRef): { id: string; known: boolean } | undefined {
+  const row = db.one<{ sha256: string }>("SELECT sha256 FROM attachments WHERE id = ?", file.attachment_id);
   if (!row) return undefined;
   const known = db.one(
     `SELECT 1 FROM attachments a JOIN attachment_uses u ON u.attachment_id = a.id
@@ -179,13 +176,13 @@ function fileState(db: Db, spaceId: string, file: FileRef): { name: string; know
     row.sha256,
     spaceId,
   );
-  return { name: row.filename, known: known !== undefined };
+  return { id: file.attachment_id, known: known !== undefined };
 }
 
 /** Whether a message says again what was there (GUARD-3). */
 function repeatOf(w: Writer, spaceId: string, said: Said, sinceSeq: number) {
   const again = said.files.map((file) => fileState(w.db, spaceId, file)).find((f) => f?.known);
-  if (again) return { kind: "file" as const, file: again.name };
+  if (again) return { kind: "file" as const, file: again.id };
   return isRepeat(said.text, ownTexts(w, spaceId, sinceSeq)) ? { kind: "words" as const } : undefined;
 }
 

@@ -4,6 +4,7 @@ import { mostWithoutPerson } from "../../../src/shared/rules/guard.ts";
 import { participant } from "../store/participants.ts";
 import { openRuns } from "../store/runs.ts";
 import type { HaltedBecause, PausedBecause, RunRow } from "../types.ts";
+import { cancelAsks } from "../verbs/settle.ts";
 import type { Extras, Writer } from "../write.ts";
 import { exchangeOf, type PauseRow, pauseOf } from "./exchange.ts";
 import { daySpend, spendFacts } from "./spend.ts";
@@ -61,7 +62,10 @@ function whyPaused(w: Writer, spaceId: string, cause: Exclude<PauseRow["cause"],
 function haltRun(w: Writer, run: RunRow, because: HaltedBecause): void {
   if (run.paused !== 0 || run.stopping_at !== null) return;
   if (canPause(w, run)) setPaused(w, run, true, because);
-  else stopRun(w, run, because);
+  else {
+    stopRun(w, run, because);
+    cancelAsks(w, run.id, "run_stopped");
+  }
 }
 
 /** Whether a run's harness has said that it can pause (TURN-4). */

@@ -84,7 +84,8 @@ function handFrom(w: Writer, spaceId: string, fromSeq: number, because: HandedBe
       addressed_to: body.addressed_to,
       why: body.why,
       mentions_people_only: body.why === "person-mentioned",
-      answers_question: body.not_for_lead === true,
+      // A question has no message here: its answer is question.answered, which is nobody's turn (LEAD-3).
+      answers_question: false,
       deleted: wordsOf(w.db, body.message_id)?.text === null,
       held: body.held === true,
     });

@@ -11,7 +11,7 @@ import { readSeq } from "../signals.ts";
 import { currentFiles, versionsOf } from "../store/files.ts";
 import { factsAfter, headSeq } from "../store/log.ts";
 import { workspaceOf } from "../store/participants.ts";
-import { stateOf } from "../store/runs.ts";
+import { messagesOf, stateOf } from "../store/runs.ts";
 import { isIn, isOpen, leadOf, members, space } from "../store/spaces.ts";
 import type { RunRow, SpaceRow } from "../types.ts";
 import { type PageArgs, pageOf, type Reader } from "./index.ts";
@@ -168,14 +168,10 @@ function shownState(r: Reader, row: RunRow): z.infer<typeof http.runItem>["state
 }
 
 function runItem(r: Reader, row: RunRow): z.infer<typeof http.runItem> {
-  const taken = r.db.all<{ message_id: string }>(
-    "SELECT message_id FROM run_messages WHERE run_id = ?",
-    row.id,
-  );
   return {
     run_id: row.id,
     agent_id: row.agent_id,
-    message_ids: taken.map((t) => t.message_id),
+    message_ids: messagesOf(r.db, row),
     state: shownState(r, row),
     ...(row.outcome === null ? {} : { outcome: row.outcome as "done" }),
     ...(row.step === null ? {} : { step: row.step }),

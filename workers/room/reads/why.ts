@@ -7,7 +7,7 @@ import type { StopBehind } from "../../../src/shared/rules/why-runs.ts";
 import type * as http from "../../../src/shared/wire/http.ts";
 import type { Db } from "../../kit/db.ts";
 import { notFound } from "../../kit/result.ts";
-import { bodyOf, frameFor } from "../deliver/frames.ts";
+import { bodyOf, frameFor, sharesSpace } from "../deliver/frames.ts";
 import { approval, requestOf } from "../store/approvals.ts";
 import { factAt, factById, linesAfter } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
@@ -101,7 +101,6 @@ function becameOf(db: Db, row: LogRow, body: PostedBody): Became {
     superseded: supersededOf(db, row, open),
     for_lead:
       body.why === "nobody" &&
-      body.not_for_lead !== true &&
       row.actor_kind === "person" &&
       unclaimed !== undefined &&
       unclaimed.from_seq <= row.seq &&
@@ -159,13 +158,15 @@ function askBehind(db: Db, approvalId: unknown): AskBehind | undefined {
   };
 }
 
-/** Names of everybody whose id stands somewhere in what will be said. */
+/** Names of everybody whose id stands somewhere in what will be said; a guest knows whom they meet (SPACE-1). */
 function namesOf(r: Reader, within: unknown): Map<string, string> {
   const names = new Map<string, string>();
+  const knows = (id: string) =>
+    !r.viewer.guest || id === r.viewer.id || sharesSpace(r.round, r.viewer.id, id);
   const look = (value: unknown): void => {
     if (typeof value === "string") {
       const name = /^(usr|agt|hrn)_/.test(value) ? r.round.who(value)?.name : undefined;
-      if (name !== undefined) names.set(value, name);
+      if (name !== undefined && knows(value)) names.set(value, name);
     } else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) look(one);
   };
   look(within);

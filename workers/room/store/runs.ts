@@ -22,6 +22,12 @@ export function run(db: Db, id: string): RunRow | undefined {
   return db.one("SELECT * FROM runs WHERE id = ?", id);
 }
 
+/** The messages that a run took, newest last: as its first fact has them. */
+export function messagesOf(db: Db, row: RunRow): string[] {
+  const started = db.one<{ body: string }>("SELECT body FROM log WHERE seq = ?", row.started_seq);
+  return started ? (JSON.parse(started.body) as { message_ids: string[] }).message_ids : [];
+}
+
 export function openRuns(db: Db, spaceId: string): RunRow[] {
   return db.all("SELECT * FROM runs WHERE space_id = ? AND ended_seq IS NULL ORDER BY started_seq", spaceId);
 }

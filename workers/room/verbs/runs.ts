@@ -10,7 +10,7 @@ import { watchRun } from "../judge/watch.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { participant } from "../store/participants.ts";
-import { noteHeard, run } from "../store/runs.ts";
+import { messagesOf, noteHeard, run } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
 import type { RunRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
@@ -216,12 +216,8 @@ function othersRun(w: Writer, runId: string, stopping = false): RunRow {
   if (!found || !stay(w.db, found.space_id, w.caller.participant.id) || found.ended_seq !== null)
     refuse("unknown_run", "There is no open run with this id in a space of yours.");
   if (stay(w.db, found.space_id, w.caller.participant.id)?.role !== "guest") return found;
-  const taken = w.db.all<{ message_id: string }>(
-    "SELECT message_id FROM run_messages WHERE run_id = ?",
-    found.id,
-  );
-  const own = taken.some(({ message_id }) => {
-    const words = wordsOf(w.db, message_id);
+  const own = messagesOf(w.db, found).some((messageId) => {
+    const words = wordsOf(w.db, messageId);
     return words && factAt(w.db, words.seq)?.actor_id === w.caller.participant.id;
   });
   if (!stopping || !own) refuse("forbidden", "A guest stops only runs on their own message. Ask a member.");
