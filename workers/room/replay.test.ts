@@ -14,14 +14,8 @@ function replayOf(lines: Any[], options: ReplayOptions = {}): Replayed {
 }
 
 const STEPS = 140;
-<<<<<<< HEAD
-/** What a talk must have had: one in which little happened would prove little. */
-const OFTEN = ["messages_for_agents", "held", "handed", "runs"] as const;
-const happened = new Map<string, number>();
-=======
 const OFTEN = ["messages_for_agents", "held", "handed", "runs"] as const;
 const seen: Partial<Record<(typeof OFTEN)[number], number>> = {};
->>>>>>> judgement
 
 test.each([14, 15, 22, 25])(
   "WHY-2 a random conversation of the real room, replayed with its own settings, differs in nothing (seed %i)",
@@ -31,22 +25,13 @@ test.each([14, 15, 22, 25])(
     const { changes, totals } = replayOf(lines);
     expect(changes).toEqual([]);
     for (const { was, would } of Object.values(totals)) expect(would).toBe(was);
-<<<<<<< HEAD
-    for (const often of OFTEN) happened.set(often, (happened.get(often) ?? 0) + totals[often].was);
-=======
     for (const often of OFTEN) seen[often] = (seen[often] ?? 0) + totals[often].was;
->>>>>>> judgement
   },
   120_000,
 );
 
-<<<<<<< HEAD
-test("WHY-2 the random conversations held, handed and ran enough to prove something", () => {
-  for (const often of OFTEN) expect({ [often]: (happened.get(often) ?? 0) > 4 }).toEqual({ [often]: true });
-=======
 test("WHY-2 in those conversations enough happened to prove something", () => {
   for (const often of OFTEN) expect(seen[often]).toBeGreaterThan(10);
->>>>>>> judgement
 });
 
 test("WHY-2 GUARD-2 with a lower hold exactly the messages from it on are held, and a person's act hands over", async () => {
