@@ -132,7 +132,7 @@ CREATE TABLE handovers (
   message_id TEXT NOT NULL, agent_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (message_id, agent_id)
 ) STRICT, WITHOUT ROWID;
 
--- The last act of a person in a space: what the guard and the job count from (GUARD-1, SPEND-1).
+-- The last act of a person in a space that its lines do not show: the guard and the job count from there.
 CREATE TABLE acts (
   space_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
@@ -146,7 +146,8 @@ CREATE TABLE held (
   space_id TEXT NOT NULL, agent_id TEXT NOT NULL, message_id TEXT NOT NULL, PRIMARY KEY (space_id, agent_id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE jobs (
-  space_id TEXT PRIMARY KEY, since_seq INTEGER NOT NULL, spent_micros INTEGER NOT NULL, uncounted INTEGER NOT NULL
+  space_id TEXT PRIMARY KEY, since_seq INTEGER NOT NULL, spent_micros INTEGER NOT NULL, uncounted INTEGER NOT NULL,
+  upto INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE days (day TEXT PRIMARY KEY, spent_micros INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 -- From where a space has words of people that were nobody's turn (LEAD-2).

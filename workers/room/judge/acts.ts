@@ -5,19 +5,14 @@
 import { afterWork } from "../../../src/shared/rules/guard.ts";
 import type { LogRow, ResumedBecause } from "../types.ts";
 import type { Writer } from "../write.ts";
-import { exchangeOf, keepExchange, pauseOf } from "./exchange.ts";
+import { exchangeOf, keepAct, keepExchange, pauseOf } from "./exchange.ts";
 import { handHeld } from "./handing.ts";
 import { spentOut } from "./spend.ts";
 
 /** A person acted in a space: posting, deciding an ask, answering, raising the ceiling, agents.resume. */
 export function personActed(w: Writer, spaceId: string, row: LogRow): void {
-  w.db.run(
-    "INSERT OR REPLACE INTO acts (space_id, seq, at, by) VALUES (?, ?, ?, ?)",
-    spaceId,
-    row.seq,
-    row.at,
-    w.caller.participant.id,
-  );
+  if (row.type !== "message.posted")
+    keepAct(w.db, spaceId, { seq: row.seq, at: row.at, by: w.caller.participant.id });
   const pause = pauseOf(w.db, spaceId);
   if (pause && pause.lasting !== 0) return;
   if (pause) endPause(w, spaceId, { by: "act", act: row.seq });
@@ -42,5 +37,5 @@ export function madeWork(
 ): void {
   const stored = exchangeOf(w.db, spaceId);
   const work = { seq: row.seq, at: row.at, by: row.actor_id, ...made };
-  keepExchange(w.db, spaceId, { ...stored, state: afterWork(stored.state, work) });
+  keepExchange(w.db, spaceId, afterWork(stored.state, work));
 }

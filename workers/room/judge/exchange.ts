@@ -25,8 +25,34 @@ export interface Act {
   by: string;
 }
 
-export function lastAct(db: Db, spaceId: string): Act | undefined {
-  return db.one("SELECT seq, at, by FROM acts WHERE space_id = ?", spaceId);
+/**
+ * What a person last did in a space after `known`. Posts are found among the lines, newest first, so that a
+ * post costs no row of its own for it (PERF-1); acts that are no lines are kept.
+ */
+export function lastAct(db: Db, spaceId: string, known: number): Act | undefined {
+  const kept = db.one<Act>("SELECT seq, at, by FROM acts WHERE space_id = ?", spaceId);
+  const post = db.one<Act>(
+    `SELECT log.seq, log.at, log.actor_id AS by FROM lines JOIN log ON log.seq = lines.seq
+     WHERE lines.space_id = ? AND lines.seq > ? AND log.actor_kind = 'person' AND log.type = 'message.posted'
+     ORDER BY lines.seq DESC LIMIT 1`,
+    spaceId,
+    Math.max(known, kept?.seq ?? 0),
+  );
+  const act = post ?? kept;
+  return act && act.seq > known ? act : undefined;
+}
+
+/** Keeps an act that the lines do not show (any more): a decision, a resume, a post that is deleted now. */
+export function keepAct(db: Db, spaceId: string, act: Act): void {
+  db.run(
+    `INSERT INTO acts (space_id, seq, at, by) VALUES (?, ?, ?, ?)
+     ON CONFLICT (space_id) DO UPDATE SET seq = excluded.seq, at = excluded.at, by = excluded.by
+     WHERE excluded.seq > acts.seq`,
+    spaceId,
+    act.seq,
+    act.at,
+    act.by,
+  );
 }
 
 export interface PauseRow {
@@ -40,22 +66,22 @@ export function pauseOf(db: Db, spaceId: string): PauseRow | undefined {
   return db.one("SELECT * FROM pauses WHERE space_id = ?", spaceId);
 }
 
-/** What is stored: the state, and the last act that it knows of. */
+/** What is stored: the state, and up to where of the log it knows of acts. */
 interface Stored {
   state: ExchangeState;
-  act: number;
+  upto: number;
 }
 
 /** The exchange of a space as it stands now: a person's post is applied when it is next looked at. */
 export function exchangeOf(db: Db, spaceId: string): Stored {
   const row = db.one<{ state: string }>("SELECT state FROM exchanges WHERE space_id = ?", spaceId);
-  const stored: Stored = row ? (JSON.parse(row.state) as Stored) : { state: EMPTY_EXCHANGE, act: 0 };
-  const act = lastAct(db, spaceId);
-  if (!act || act.seq <= stored.act) return stored;
-  return { state: afterAct(stored.state, act), act: act.seq };
+  const stored: Stored = row ? (JSON.parse(row.state) as Stored) : { state: EMPTY_EXCHANGE, upto: 0 };
+  const act = lastAct(db, spaceId, stored.upto);
+  return act ? { state: afterAct(stored.state, act), upto: act.seq } : stored;
 }
 
-export function keepExchange(db: Db, spaceId: string, stored: Stored): void {
+export function keepExchange(db: Db, spaceId: string, state: ExchangeState): void {
+  const stored: Stored = { state, upto: headSeq(db) };
   db.run("INSERT OR REPLACE INTO exchanges (space_id, state) VALUES (?, ?)", spaceId, JSON.stringify(stored));
 }
 
@@ -103,7 +129,7 @@ export function judgeAgentMessage(w: Writer, spaceId: string, said: Said, toAgen
       ...(repeat ? { repeat } : {}),
     });
   }
-  keepExchange(db, spaceId, { ...stored, state });
+  keepExchange(db, spaceId, state);
   if (!toAgents) return { held: false, pause: false, kept };
   const pause = pauseOf(db, spaceId);
   const paused = pause !== undefined;

@@ -9,6 +9,7 @@ import {
   uncounted,
 } from "../../../src/shared/rules/spend.ts";
 import type { Db } from "../../kit/db.ts";
+import { headSeq } from "../store/log.ts";
 import { space } from "../store/spaces.ts";
 import type { StoredSpend, Workspace } from "../types.ts";
 import type { Writer } from "../write.ts";
@@ -16,17 +17,21 @@ import { lastAct } from "./exchange.ts";
 
 /** The job of a space as it stands now: a later act has begun a new one (SPEND-1). */
 export function jobOf(db: Db, spaceId: string): Job {
-  const row = db.one<Job>("SELECT since_seq, spent_micros, uncounted FROM jobs WHERE space_id = ?", spaceId);
-  return jobAt(row, lastAct(db, spaceId)?.seq);
+  const row = db.one<Job & { upto: number }>("SELECT * FROM jobs WHERE space_id = ?", spaceId);
+  const act = lastAct(db, spaceId, row?.upto ?? 0);
+  if (!row) return jobAt(undefined, act?.seq);
+  const { since_seq, spent_micros, uncounted } = row;
+  return jobAt({ since_seq, spent_micros, uncounted }, act?.seq);
 }
 
 function keepJob(db: Db, spaceId: string, job: Job): void {
   db.run(
-    "INSERT OR REPLACE INTO jobs (space_id, since_seq, spent_micros, uncounted) VALUES (?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO jobs (space_id, since_seq, spent_micros, uncounted, upto) VALUES (?, ?, ?, ?, ?)",
     spaceId,
     job.since_seq,
     job.spent_micros,
     job.uncounted,
+    headSeq(db),
   );
 }
 

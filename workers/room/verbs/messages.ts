@@ -4,6 +4,7 @@ import { findMentions } from "../../../src/shared/rules/mentions.ts";
 import { byteLength } from "../../../src/shared/rules/text.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
+import { keepAct } from "../judge/exchange.ts";
 import { pickedUpMessages } from "../judge/pickups.ts";
 import { afterPost, decidePost } from "../judge/post.ts";
 import { carryFiles, checkFiles, dropFiles } from "../store/files.ts";
@@ -205,6 +206,8 @@ export function remove(w: Writer, event: Verb<"message.delete">): void {
     main: true,
     receipt: { message_id: words.id },
   });
+  // Taking words back is no act, but saying them was one (GUARD-1).
+  if (row.actor_kind === "person") keepAct(w.db, spaceId, { seq: row.seq, at: row.at, by: row.actor_id });
   eraseWords(w.db, words, w.now);
   w.db.run("DELETE FROM lines WHERE space_id = ? AND seq = ?", spaceId, words.seq);
   dropFiles(w, spaceId, words.id, JSON.parse(words.files) as FileRef[]);
