@@ -49,8 +49,8 @@ CREATE TABLE stays (
   space_id TEXT NOT NULL, participant_id TEXT NOT NULL, joined_seq INTEGER NOT NULL, left_seq INTEGER,
   role TEXT NOT NULL, handle TEXT, claimed_seq INTEGER, PRIMARY KEY (space_id, participant_id, joined_seq)
 ) STRICT, WITHOUT ROWID;
--- Who is here now must not cost more where many came and went (LOG-3).
-CREATE INDEX stays_space ON stays (space_id, left_seq);
+-- Who is here now must not cost more where many came and went (LOG-3). It holds all that is read of a stay.
+CREATE INDEX stays_space ON stays (space_id, left_seq, joined_seq, role, handle, claimed_seq);
 CREATE INDEX stays_participant ON stays (participant_id, left_seq);
 CREATE TABLE handles (
   space_id TEXT NOT NULL, folded TEXT NOT NULL, handle TEXT NOT NULL, participant_id TEXT NOT NULL,

@@ -12,7 +12,7 @@ import type {
 } from "../../../src/shared/wire/index.ts";
 import { FRAME_BYTES } from "../parse.ts";
 import { factAt, linesBefore } from "../store/log.ts";
-import { attachmentsOf, wordsOf } from "../store/messages.ts";
+import { attachmentsOf } from "../store/messages.ts";
 import type { MemberRow } from "../store/spaces.ts";
 import type { HandedBody, LogRow, PostedBody, StoredExchange, StoredSpend, WordsRow } from "../types.ts";
 import { exchangeFor } from "./exchange.ts";
@@ -38,7 +38,7 @@ export function deliveryOf(
   if (!wasSent(round, viewer, row)) return undefined;
   const body = bodyOf(row) as unknown as PostedBody;
   // A deleted one has nothing to take a turn on; that it was deleted comes as its own event.
-  if ((wordsOf(round.db, body.message_id)?.text ?? null) === null) return undefined;
+  if ((round.words(body.message_id)?.text ?? null) === null) return undefined;
   const takers = body.held ? [] : body.addressed_to.filter((id) => viewer.own.has(id));
   return takers.length > 0
     ? messageNew(round, viewer, row, body, takers)
@@ -221,7 +221,7 @@ function tooLarge(frame: MessageNew): boolean {
 /** What both deliveries have. */
 function common(round: Round, viewer: Viewer, row: LogRow, body: PostedBody, takers: string[]) {
   const spaceId = row.space_id ?? "";
-  const words = wordsOf(round.db, body.message_id);
+  const words = round.words(body.message_id);
   const files = words ? filesOf(round, viewer, words) : [];
   const mentions = words ? (JSON.parse(words.mentions) as string[]) : [];
   const turns = (body.turns ?? [])
@@ -265,7 +265,7 @@ function replyingToOf(
   messageId: string,
   here: readonly MemberRow[],
 ): ReplyingTo | undefined {
-  const words = wordsOf(round.db, messageId);
+  const words = round.words(messageId);
   const row = words && factAt(round.db, words.seq);
   if (!words || !row) return undefined;
   const base = {

@@ -3,8 +3,8 @@
  * over the same (CONN-12). Undefined: nothing.
  */
 import type { Actor, ParticipantKind, ServerEvent } from "../../../src/shared/wire/index.ts";
-import { attachment, attachmentsOf, wordsOf } from "../store/messages.ts";
-import { members } from "../store/spaces.ts";
+import { attachment, attachmentsOf } from "../store/messages.ts";
+import { type MemberRow, membersSince, wereThere } from "../store/spaces.ts";
 import type { LogRow, PostedBody } from "../types.ts";
 import { askFields, askForHarness, seesAsApprover } from "./asks.ts";
 import { deliveryOf, handedOf } from "./delivery.ts";
@@ -58,7 +58,6 @@ export function sharesSpace(round: Pick<Round, "db">, a: string, b: string): boo
 }
 
 function forHarness(round: Round, viewer: Viewer, row: LogRow): ServerEvent | undefined {
-  const { db } = round;
   const { space_id } = row;
   if (space_id === null) return undefined;
   // How its asks end reaches a harness wherever its agents are by then.
@@ -83,7 +82,7 @@ function forHarness(round: Round, viewer: Viewer, row: LogRow): ServerEvent | un
     case "message.edited":
     case "message.deleted":
     case "file.transcribed": {
-      const words = wordsOf(db, String(body.message_id));
+      const words = round.words(String(body.message_id));
       const said = words && postedRow(round, words.seq);
       return said && wasSent(round, viewer, said) ? factOf(round, viewer, row) : undefined;
     }
@@ -129,10 +128,18 @@ export function wasSent(round: Round, viewer: Viewer, row: LogRow): boolean {
   return others.some((id) => id !== row.actor_id && viewer.own.has(id));
 }
 
-export function membersAt(round: Round, row: LogRow) {
-  return round.once(`members ${row.space_id} ${row.seq}`, () =>
-    members(round.db, row.space_id ?? "", row.seq),
-  );
+/** Who was in the space of a fact when it was appended. The stays are read once for all of a replay. */
+export function membersAt(round: Round, row: LogRow): MemberRow[] {
+  const spaceId = row.space_id ?? "";
+  const kept = round.once(`stays ${spaceId}`, () => ({
+    from: Number.POSITIVE_INFINITY,
+    rows: [] as MemberRow[],
+  }));
+  if (row.seq < kept.from) {
+    kept.rows = membersSince(round.db, spaceId, row.seq);
+    kept.from = row.seq;
+  }
+  return wereThere(kept.rows, row.seq);
 }
 
 export function bodyOf(row: LogRow): Record<string, unknown> {
@@ -192,7 +199,7 @@ function actorFor(viewer: Viewer, row: LogRow): Actor {
 
 function postedFields(round: Round, viewer: Viewer, row: LogRow) {
   const body = bodyOf(row) as unknown as PostedBody;
-  const words = wordsOf(round.db, body.message_id);
+  const words = round.words(body.message_id);
   const gone = !words || words.text === null;
   const files = gone ? [] : attachmentsOf(round.db, words);
   const mentions = gone ? [] : (JSON.parse(words.mentions) as string[]);
@@ -219,7 +226,7 @@ function handedFields(row: LogRow) {
 
 function editedFields(round: Round, row: LogRow) {
   const messageId = String(bodyOf(row).message_id);
-  const words = wordsOf(round.db, messageId);
+  const words = round.words(messageId);
   const gone = !words || words.text === null;
   return {
     message_id: messageId,
@@ -233,7 +240,7 @@ function editedFields(round: Round, row: LogRow) {
 /** A transcript goes with its message: of a deleted one nothing is said, wherever else the file may be. */
 function transcribedFields(round: Round, row: LogRow) {
   const { message_id, attachment_id } = bodyOf(row) as { message_id: string; attachment_id: string };
-  const words = wordsOf(round.db, message_id);
+  const words = round.words(message_id);
   const gone = !words || words.text === null;
   const transcript = gone ? undefined : attachment(round.db, attachment_id)?.transcript;
   return { message_id, attachment_id, transcript: transcript ?? "" };

@@ -3,7 +3,7 @@ import { fitWindow } from "../../../src/shared/rules/window.ts";
 import type { Context, File, Line } from "../../../src/shared/wire/index.ts";
 import { currentFiles, type FileRow } from "../store/files.ts";
 import { linesBefore } from "../store/log.ts";
-import { attachment, attachmentsOf, wordsOf } from "../store/messages.ts";
+import { attachment, attachmentsOf } from "../store/messages.ts";
 import type { MemberRow } from "../store/spaces.ts";
 import type { LogRow, PostedBody } from "../types.ts";
 import { kindFor, lineFrom, type Round, urlFor, type Viewer } from "./viewer.ts";
@@ -51,7 +51,7 @@ export function lineOf(
 }
 
 function said(round: Round, line: Line, body: PostedBody): Line | undefined {
-  const words = wordsOf(round.db, body.message_id);
+  const words = round.words(body.message_id);
   if (!words || words.text === null) return undefined;
   const files = attachmentsOf(round.db, words);
   const transcript = files.flatMap((f) => f.transcript ?? []).join("\n");

@@ -2,9 +2,10 @@
 import type { LineFrom, ParticipantKind, Sender } from "../../../src/shared/wire/index.ts";
 import type { Db } from "../../kit/db.ts";
 import { type SignedUrl, type SigningKeys, signUrl } from "../../kit/sign.ts";
+import { wordsOf } from "../store/messages.ts";
 import { agentsOf, participant } from "../store/participants.ts";
 import { type MemberRow, space, staysIn } from "../store/spaces.ts";
-import type { ParticipantRow, SpaceRow } from "../types.ts";
+import type { ParticipantRow, SpaceRow, WordsRow } from "../types.ts";
 
 /** The budget of a context where no hello named one (WIN-1). */
 export const DEFAULT_BUDGET = { lines: 40, chars: 16_000 };
@@ -51,6 +52,8 @@ export interface Round {
   urlTtlS: number;
   who(id: string): ParticipantRow | undefined;
   space(id: string): SpaceRow | undefined;
+  /** A message's words as they are now. */
+  words(messageId: string): WordsRow | undefined;
   /** Everybody who is in a space now. */
   present(spaceId: string): ReadonlySet<string>;
   /** Computes once a round what is the same for every viewer. */
@@ -78,6 +81,7 @@ export function openRound(
     once,
     who: (id) => once(`who ${id}`, () => participant(db, id)),
     space: (id) => once(`space ${id}`, () => space(db, id)),
+    words: (messageId) => once(`words ${messageId}`, () => wordsOf(db, messageId)),
     present: (spaceId) =>
       once(`present ${spaceId}`, () => new Set(staysIn(db, spaceId).map((s) => s.participant_id))),
   };

@@ -30,23 +30,37 @@ export function stay(db: Db, spaceId: string, participantId: string): StayRow | 
 
 /** Everybody who is in a space now, by when they joined. */
 export function staysIn(db: Db, spaceId: string): StayRow[] {
-  return db.all("SELECT * FROM stays WHERE space_id = ? AND left_seq IS NULL ORDER BY joined_seq", spaceId);
+  return db.all(
+    "SELECT * FROM stays INDEXED BY stays_space WHERE space_id = ? AND left_seq IS NULL ORDER BY joined_seq",
+    spaceId,
+  );
 }
 
-export type MemberRow = ParticipantRow & Pick<StayRow, "joined_seq" | "handle"> & { space_role: SpaceRole };
+export type MemberRow = ParticipantRow &
+  Pick<StayRow, "joined_seq" | "left_seq" | "claimed_seq" | "handle"> & { space_role: SpaceRole };
 
-const MEMBER = `SELECT p.*, s.joined_seq, s.handle, s.role AS space_role
-  FROM stays s JOIN participants p ON p.id = s.participant_id`;
+const MEMBER = `SELECT p.*, s.joined_seq, s.left_seq, s.claimed_seq, s.handle, s.role AS space_role
+  FROM stays s INDEXED BY stays_space CROSS JOIN participants p ON p.id = s.participant_id
+  WHERE s.space_id = ?1`;
 
-/** Everybody in a space with who they are; `asOf` a seq: who was in it when that was appended. */
-export function members(db: Db, spaceId: string, asOf?: number): MemberRow[] {
-  if (asOf === undefined)
-    return db.all(`${MEMBER} WHERE s.space_id = ? AND s.left_seq IS NULL ORDER BY s.joined_seq`, spaceId);
+/** Everybody in a space with who they are, by when they joined. */
+export function members(db: Db, spaceId: string): MemberRow[] {
+  return db.all(`${MEMBER} AND s.left_seq IS NULL ORDER BY s.joined_seq`, spaceId);
+}
+
+/** Those and all who left after a seq: {@link wereThere} chooses from them who was in the space at it or later. */
+export function membersSince(db: Db, spaceId: string, seq: number): MemberRow[] {
   return db.all(
-    `${MEMBER} WHERE s.space_id = ?1 AND (s.left_seq IS NULL OR s.left_seq > ?2)
-       AND coalesce(s.claimed_seq, s.joined_seq) < ?2 ORDER BY s.joined_seq`,
+    `SELECT * FROM (${MEMBER} AND s.left_seq IS NULL UNION ALL ${MEMBER} AND s.left_seq > ?2) ORDER BY joined_seq`,
     spaceId,
-    asOf,
+    seq,
+  );
+}
+
+/** Who was in the space when a seq was appended. */
+export function wereThere(rows: readonly MemberRow[], seq: number): MemberRow[] {
+  return rows.filter(
+    (m) => (m.claimed_seq ?? m.joined_seq) < seq && (m.left_seq === null || m.left_seq > seq),
   );
 }
 
