@@ -25,36 +25,36 @@ function run(script: string, options: Partial<ChildOptions> = {}) {
   return { child, printed };
 }
 
-/** Resolves when the program has written this file, with what stands in it. */
+/** Resolves when the program has put this file there, with what stands in it. */
 async function written(name: string): Promise<string> {
   const path = join(folder, name);
-  for (;;) {
-    const changed = new Promise<void>((resolve) => {
-      const watcher = watch(folder, () => {
-        watcher.close();
-        resolve();
-      });
-      if (existsSync(path)) {
-        watcher.close();
-        resolve();
-      }
-    });
-    await changed;
-    const text = existsSync(path) ? readFileSync(path, "utf8") : "";
-    if (text.endsWith("\n")) return text.trim();
+  const watcher = watch(folder);
+  try {
+    const there = new Promise<void>((resolve) => watcher.on("change", () => existsSync(path) && resolve()));
+    // Looked for once the watching has begun: it may have come before.
+    if (!existsSync(path)) await there;
+    return readFileSync(path, "utf8");
+  } finally {
+    watcher.close();
   }
 }
 
-/** Starts a grandchild that says its id in a file, and stays. */
+/** Starts a grandchild that says its id in a file, whole once it is there, and stays. */
 const GRANDCHILD = `
   const { spawn } = require("node:child_process");
-  const script = process.env.DEAF
-    ? "process.on('SIGTERM', () => {}); require('node:fs').writeFileSync(process.env.FOLDER + '/pid', process.pid + '\\\\n'); setInterval(() => {}, 1000)"
-    : "require('node:fs').writeFileSync(process.env.FOLDER + '/pid', process.pid + '\\\\n'); setInterval(() => {}, 1000)";
+  const script = \`
+    const { renameSync, writeFileSync } = require("node:fs");
+    if (process.env.DEAF) process.on("SIGTERM", () => {});
+    const file = process.env.FOLDER + "/pid";
+    writeFileSync(file + ".part", String(process.pid));
+    renameSync(file + ".part", file);
+    setInterval(() => {}, 1000);
+  \`;
   spawn(process.execPath, ["-e", script], { stdio: "inherit" });
 `;
 
-describe("BRIDGE-1 a process for a turn", () => {
+// Several processes a test: a busy machine takes its time to start them.
+describe("BRIDGE-1 a process for a turn", { timeout: 30_000 }, () => {
   test("BRIDGE-1 the prompt on stdin, the answer from stdout, the rest from stderr, and the exit code", async () => {
     const { child, printed } = run(
       `process.stdin.pipe(process.stdout); process.stdin.on("end", () => { console.error("done"); process.exitCode = 3; });`,
