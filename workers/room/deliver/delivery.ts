@@ -75,7 +75,7 @@ function messageNew(
 export function handedOf(round: Round, viewer: Viewer, row: LogRow): MessageNew | undefined {
   const handed = bodyOf(row) as unknown as HandedBody;
   const takers = handed.takers.filter((id) => viewer.own.has(id));
-  const words = wordsOf(round.db, handed.message_id);
+  const words = round.words(handed.message_id);
   const said = words && factAt(round.db, words.seq);
   if (takers.length === 0 || !said || words.text === null) return undefined;
   const posted = bodyOf(said) as unknown as PostedBody;
