@@ -219,7 +219,8 @@ describe("SPACE-5: harnesses with and without agents", () => {
 
 describe("SPACE-8: marks, typing, presence", () => {
   test("SPACE-8: read_seq, unread and mentioned count what others said after the mark, to 100", async () => {
-    const { bob, cleo } = await aHouse();
+    const { owner, bob, cleo } = await aHouse();
+    await send(owner, "settings.set", { settings: { limits: { writes_per_s: 1000, burst: 1000 } } });
     const space = await newSpace(bob, "Room", [cleo.id]);
     const item = async (by: Party) => {
       const { read_seq, unread, mentioned, last_seq } = await read(by, `/v1/spaces/${space}`);

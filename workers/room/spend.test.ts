@@ -68,6 +68,10 @@ test("SPEND-2 SPEND-3 at the ceiling the agents are paused, running turns are ha
     ).code,
   ).toBe("conflict");
   await send(room.owner, "space.set", { space_id: room.space, ceiling_usd: 10 });
+  // What the room had paused goes on with it.
+  expect(await room.socket.next((f) => f.type === "run.resume" && f.run_id === two)).toMatchObject({
+    actor: { kind: "system" },
+  });
   const handed = await room.socket.next((f) => f.handed);
   expect(handed).toMatchObject({
     message_id: held.message_id,

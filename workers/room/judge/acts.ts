@@ -7,6 +7,7 @@ import type { LogRow, ResumedBecause } from "../types.ts";
 import type { Writer } from "../write.ts";
 import { exchangeOf, keepAct, keepExchange, pauseOf } from "./exchange.ts";
 import { handHeld } from "./handing.ts";
+import { resumeHalted } from "./pause.ts";
 import { spentOut } from "./spend.ts";
 
 /** A person acted in a space: posting, deciding an ask, answering, raising the ceiling, agents.resume. */
@@ -21,11 +22,14 @@ export function personActed(w: Writer, spaceId: string, row: LogRow): void {
 
 /** Ends a pause, and says so (GUARD-5); without a `because` it was asked for. */
 export function endPause(w: Writer, spaceId: string, because?: ResumedBecause): LogRow {
+  const cause = pauseOf(w.db, spaceId)?.cause;
   w.db.run("DELETE FROM pauses WHERE space_id = ?", spaceId);
-  return w.append("agents.resumed", {
+  const row = w.append("agents.resumed", {
     spaceId,
     ...(because ? { body: { because } } : { body: {}, main: true }),
   });
+  if (cause === "spend" || cause === "day") resumeHalted(w, spaceId, cause);
+  return row;
 }
 
 /** An agent made something new: a file new to the space, a question to a person, an approval request. */

@@ -8,6 +8,7 @@ import { cancelAsks } from "../verbs/settle.ts";
 import type { Extras, Writer } from "../write.ts";
 import { exchangeOf, type PauseRow, pauseOf } from "./exchange.ts";
 import { daySpend, spendFacts } from "./spend.ts";
+import { watchRun } from "./watch.ts";
 
 const SYSTEM = { kind: "system", id: "system" } as const;
 
@@ -81,7 +82,21 @@ export function setPaused(w: Writer, run: RunRow, paused: boolean, because?: Hal
     runId: run.id,
     ...byRoomOrPerson(run, because),
   });
-  w.db.run("UPDATE runs SET paused = ?, heard_at = ? WHERE id = ?", paused ? 1 : 0, w.now, run.id);
+  const how = paused ? (because ? BY_ROOM : BY_PERSON) : 0;
+  w.db.run("UPDATE runs SET paused = ?, heard_at = ? WHERE id = ?", how, w.now, run.id);
+}
+
+/** Who paused a run: what the room paused at a ceiling goes on with the room (SPEND-2). */
+const BY_PERSON = 1;
+const BY_ROOM = 2;
+
+/** The pause of a space is over: the runs that it paused go on. */
+export function resumeHalted(w: Writer, spaceId: string, cause: PauseRow["cause"]): void {
+  for (const run of openRuns(w.db, spaceId)) {
+    if (run.paused !== BY_ROOM) continue;
+    setPaused(w, run, false, { cause });
+    watchRun(w, { ...run, paused: 0, heard_at: w.now });
+  }
 }
 
 function byRoomOrPerson(run: RunRow, because: HaltedBecause | undefined) {

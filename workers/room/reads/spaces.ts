@@ -11,7 +11,7 @@ import { readSeq } from "../signals.ts";
 import { currentFiles, versionsOf } from "../store/files.ts";
 import { factsAfter, headSeq } from "../store/log.ts";
 import { workspaceOf } from "../store/participants.ts";
-import { messagesOf, stateOf } from "../store/runs.ts";
+import { messagesOf, shownState, stateOf } from "../store/runs.ts";
 import { isIn, isOpen, leadOf, members, space } from "../store/spaces.ts";
 import type { RunRow, SpaceRow } from "../types.ts";
 import { type PageArgs, pageOf, type Reader } from "./index.ts";
@@ -161,18 +161,12 @@ export function runs(r: Reader, args: PageArgs & { space_id: string }) {
   return { ...page, items: page.items.map((row) => runItem(r, row)) };
 }
 
-/** A silent run shows as waiting: nobody knows that it works (TURN-5). */
-function shownState(r: Reader, row: RunRow): z.infer<typeof http.runItem>["state"] {
-  const state = stateOf(r.db, row, r.round.now);
-  return state === "silent" || state === "expired" ? "waiting" : state;
-}
-
 function runItem(r: Reader, row: RunRow): z.infer<typeof http.runItem> {
   return {
     run_id: row.id,
     agent_id: row.agent_id,
     message_ids: messagesOf(r.db, row),
-    state: shownState(r, row),
+    state: shownState(stateOf(r.db, row, r.round.now)),
     ...(row.outcome === null ? {} : { outcome: row.outcome as "done" }),
     ...(row.step === null ? {} : { step: row.step }),
     started_at: new Date(row.started_at).toISOString(),

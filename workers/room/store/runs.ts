@@ -22,6 +22,11 @@ export function run(db: Db, id: string): RunRow | undefined {
   return db.one("SELECT * FROM runs WHERE id = ?", id);
 }
 
+/** As it is told: a silent run shows as waiting, since nobody knows that it works (TURN-5). */
+export function shownState(state: TurnState): "working" | "waiting" | "paused" | "ended" {
+  return state === "silent" || state === "expired" ? "waiting" : state;
+}
+
 /** The messages that a run took, newest last: as its first fact has them. */
 export function messagesOf(db: Db, row: RunRow): string[] {
   const started = db.one<{ body: string }>("SELECT body FROM log WHERE seq = ?", row.started_seq);

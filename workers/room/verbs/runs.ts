@@ -10,7 +10,7 @@ import { watchRun } from "../judge/watch.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { participant } from "../store/participants.ts";
-import { messagesOf, noteHeard, run } from "../store/runs.ts";
+import { messagesOf, noteHeard, run, shownState, stateOf } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
 import type { RunRow } from "../types.ts";
 import type { Extras, Writer } from "../write.ts";
@@ -52,7 +52,7 @@ export function start(w: Writer, event: Verb<"run.start">): Extras | void {
       same.space_id !== space.id
     )
       refuse("conflict", "This run_id names another run already. Mint a new one.");
-    return { run: { state: same.ended_seq === null ? "working" : "ended" } };
+    return { run: { state: shownState(stateOf(w.db, same, w.now)) } };
   }
   let delivered = 0;
   for (const [index, messageId] of event.message_ids.entries()) {
