@@ -72,11 +72,15 @@ describe("npm start, the first time", () => {
     await tail.line("Scout: looking out of the window");
     await tail.line("Scout: @Dispatch Rain until noon");
     await tail.line("Dispatch: @Owner Scout says: Rain until noon");
-    expect(await paste(`npx bullpen post Lobby "@Dispatch send Dana the summary" ${who()}`).ended).toMatchObject({
+    expect(
+      await paste(`npx bullpen post Lobby "@Dispatch send Dana the summary" ${who()}`).ended,
+    ).toMatchObject({
       code: 0,
     });
     const card = await tail.line("npx bullpen approve apr_");
-    expect(await paste(/npx bullpen approve apr_\S+.*/.exec(card)?.[0] ?? "").ended).toMatchObject({ code: 0 });
+    expect(await paste(/npx bullpen approve apr_\S+.*/.exec(card)?.[0] ?? "").ended).toMatchObject({
+      code: 0,
+    });
     await tail.line('Dispatch: Sent "the summary"');
     const file = `npx bullpen post Lobby "@Scout a report as a file" ${who()}`;
     expect(await paste(file).ended).toMatchObject({ code: 0 });

@@ -201,3 +201,16 @@ test("GUARD-5 SPACE-7 a guest and a harness pause nobody", async () => {
   expect(body.code).toBe("forbidden");
   expect(newId("evt")).toMatch(/^evt_/);
 });
+
+test("GUARD-4 a person who acts just as a hold begins: each held message is handed over once, none is lost", async () => {
+  const room = await agentsRoom(["Ping", "Pong"]);
+  await send(room.owner, "settings.set", { settings: { guard: { stop: 2, hold: 3 } } });
+  await pingPong(room, 2);
+  const [held] = await Promise.all([pingPong(room, 1, 2), say(room.bob, room.space, "go on")]);
+  await say(room.bob, room.space, "and on");
+  const facts = await factsOf(room.bob, room.space);
+  const posted = facts.find((f) => f.message_id === held[0].message_id && f.type === "message.posted");
+  const handed = facts.filter((f) => f.type === "message.handed" && f.message_id === held[0].message_id);
+  expect(handed).toHaveLength(posted.held ? 1 : 0);
+  if (!posted.held) expect(posted.addressed_to).toEqual([room.ids["Pong"]]);
+});

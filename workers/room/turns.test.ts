@@ -150,3 +150,22 @@ test("TURN-7 the minute waits for a taker that is away or busy; the lead's own m
   expect(await back.next((f) => f.type === "notice.posted")).toMatchObject({ code: "not_picked_up" });
   expect(back.frames.some((f) => f.handed)).toBe(false);
 });
+
+test("TURN-4 a stop against the run's own end: whichever comes first stands, and the run ends once", async () => {
+  for (const order of ["stop first", "end first", "at once"]) {
+    const room = await agentsRoom(["Ping"]);
+    const run_id = await start(room, "Ping", [(await say(room.bob, room.space, "go")).message_id]);
+    const stop = () => send(room.bob, "run.stop", { run_id }).catch((error: Error) => error.message);
+    const end = () => send(room.harness, "run.end", { run_id, outcome: "done" });
+    if (order === "stop first") {
+      await stop();
+      await end();
+    } else if (order === "end first") {
+      await end();
+      expect(await stop()).toContain("unknown_run");
+    } else await Promise.all([stop(), end()]);
+    await pass(room.workspace, 60);
+    const ended = (await factsOf(room.bob, room.space)).filter((f) => f.type === "run.ended");
+    expect(ended).toMatchObject([{ run_id, outcome: "done" }]);
+  }
+});
