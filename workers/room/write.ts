@@ -12,7 +12,7 @@ import type { Clock } from "./ids.ts";
 import type { Limits } from "./limits.ts";
 import { isRecord, type Json, parseVerb, ROUTED, typeOf } from "./parse.ts";
 import { addLine, append, factById, headSeq, writeByKey } from "./store/log.ts";
-import { participant, workspaceOf } from "./store/participants.ts";
+import { isGone, participant, workspaceOf } from "./store/participants.ts";
 import { run } from "./store/runs.ts";
 import type { Caller, LogRow, Workspace } from "./types.ts";
 import { handlerOf } from "./verbs/index.ts";
@@ -254,5 +254,8 @@ function actorOf(db: Db, caller: Caller, frame: Json, event: Verb): Actor {
   if (me.kind !== "harness" || event.run_id === undefined) return self;
   const named = run(db, event.run_id);
   if (named?.harness_id !== me.id || named.agent_id === me.id) return self;
+  // A run outlives its agent: naming an old one does not bring a withdrawn agent back.
+  const runs = participant(db, named.agent_id);
+  if (!runs || isGone(runs)) return self;
   return { kind: "agent", id: named.agent_id, harness_id: me.id };
 }

@@ -10,7 +10,7 @@ import type { Caller, ParticipantRow } from "../types.ts";
 import { named } from "../verbs/spaces.ts";
 import { administers } from "../verbs/standing.ts";
 import type { Effect, Ledger } from "../write.ts";
-import { isExpired, mustAdminister, type TokenRow } from "./authenticate.ts";
+import { isExpired, mustAdminister, mustSpeak, type TokenRow } from "./authenticate.ts";
 
 /** 256 random bits as text, and what is stored of them (AUTH-1). */
 export function newSecret(): { secret: string; hash: string } {
@@ -122,6 +122,8 @@ export function listTokens(
 
 /** Ends a token: at the next frame or request, and its connections now (AUTH-3). */
 export function revokeToken({ db }: Ledger, caller: Caller, tokenId: string): Effect[] {
+  // Any token ends itself; further ones only a token that speaks for its participant (AUTH-2).
+  if (tokenId !== caller.tokenId) mustSpeak(caller);
   const row = db.one<TokenRow>("SELECT * FROM tokens WHERE id = ?", tokenId);
   const own = row?.participant_id === caller.participant.id;
   if (!row || (!own && (!administers({ caller }) || row.session !== 0))) notFound("token");

@@ -38,7 +38,12 @@ export function greet(ledger: Ledger, caller: Caller, hello: Hello): Greeting {
   const head = headSeq(db);
   const stored = caller.participant.cursor;
   const written = writeAside(ledger, caller, (w) => {
-    if (hello.agents) declareAgents(w, hello.agents, false);
+    if (hello.agents) {
+      declareAgents(w, hello.agents, false);
+      // What a hello writes counts as any write does; one that says nothing new is free (LIMIT-2).
+      const made = headSeq(db) - head;
+      if (made > 0) ledger.limits.take(id, made, w.workspace.settings.limits, w.now);
+    }
     if (kind !== "harness") return;
     harnessCame(w, id);
     if (hello.context)

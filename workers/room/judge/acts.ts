@@ -28,7 +28,12 @@ export function endPause(w: Writer, spaceId: string, because?: ResumedBecause): 
     spaceId,
     ...(because ? { body: { because } } : { body: {}, main: true }),
   });
-  if (cause === "spend" || cause === "day") resumeHalted(w, spaceId, cause);
+  // Asked for, it is an act: the job it begins is the one that is looked at.
+  if (!because) keepAct(w.db, spaceId, { seq: row.seq, at: row.at, by: w.caller.participant.id });
+  // What a ceiling halted goes on whatever pause was there, but not while the ceiling still stands (SPEND-2).
+  // A day's pause is lifted by a post that begins its own job.
+  if (because?.by === "day" || spentOut(w, spaceId) === undefined)
+    resumeHalted(w, spaceId, cause === "day" ? "day" : "spend");
   return row;
 }
 

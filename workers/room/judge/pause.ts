@@ -29,7 +29,11 @@ export function pauseAgents(
   main?: true,
 ): Extras | void {
   const before = pauseOf(w.db, spaceId);
-  if (before && (before.lasting !== 0 || !lasting)) return;
+  if (before && (before.lasting !== 0 || !lasting)) {
+    // A pause that is there already, whoever asked for it, lets no turn spend past the ceiling (SPEND-3).
+    if (cause === "spend" || cause === "day") haltRuns(w, spaceId, cause);
+    return;
+  }
   w.append("agents.paused", {
     spaceId,
     body: { cause, lasting, ...(cause === "person" ? {} : { because: whyPaused(w, spaceId, cause) }) },
@@ -48,7 +52,11 @@ export function pauseAgents(
     actor: SYSTEM,
     body: { code: cause === "guard" ? "agents_paused" : "spend_ceiling", text: WORDS[cause], about: [] },
   });
-  if (cause !== "guard") for (const run of openRuns(w.db, spaceId)) haltRun(w, run, { cause });
+  if (cause !== "guard") haltRuns(w, spaceId, cause);
+}
+
+function haltRuns(w: Writer, spaceId: string, cause: HaltedBecause["cause"]): void {
+  for (const run of openRuns(w.db, spaceId)) haltRun(w, run, { cause });
 }
 
 /** What the room's own pause rests on (WHY-1). */

@@ -137,6 +137,16 @@ export function addViewers(db: Db, approvalId: string, ids: readonly string[]): 
     );
 }
 
+/** Who left a space sees nothing more of it: the asks that were put to them there neither (CONN-12). */
+export function forgetViewer(db: Db, id: string, spaceId: string): void {
+  db.run(
+    `DELETE FROM approval_viewers WHERE participant_id = ?
+     AND approval_id IN (SELECT id FROM approvals WHERE space_id = ?)`,
+    id,
+    spaceId,
+  );
+}
+
 export function question(db: Db, id: string): QuestionRow | undefined {
   return db.one("SELECT * FROM questions WHERE id = ?", id);
 }

@@ -4,6 +4,7 @@ import { refuse } from "../../kit/result.ts";
 import { endPause, personActed } from "../judge/acts.ts";
 import { pauseOf } from "../judge/exchange.ts";
 import { pauseAgents } from "../judge/pause.ts";
+import { spentOut } from "../judge/spend.ts";
 import type { Writer } from "../write.ts";
 import { asRegular } from "./standing.ts";
 
@@ -19,5 +20,8 @@ export function pause(w: Writer, event: Verb<"agents.pause">): void {
 export function resume(w: Writer, event: Verb<"agents.resume">): void {
   const { space } = asRegular(w, event.space_id);
   if (!pauseOf(w.db, space.id)) refuse("conflict", "The agents here are not paused.");
+  // No act resets the day's ceiling (SPEND-5).
+  if (spentOut(w, space.id) === "day")
+    refuse("conflict", "The workspace has reached its ceiling for today. An owner or an admin can raise it.");
   personActed(w, space.id, endPause(w, space.id));
 }

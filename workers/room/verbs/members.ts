@@ -1,6 +1,7 @@
 /** member.add, member.remove, member.role. */
 import type { SpaceRole, Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
+import { forgetViewer } from "../store/approvals.ts";
 import { isGone, participant } from "../store/participants.ts";
 import {
   closeStay,
@@ -57,6 +58,7 @@ export function leave(w: Writer, spaceId: string, who: ParticipantRow, main?: tr
   });
   closeStay(w.db, spaceId, who.id, row.seq);
   releaseHandle(w.db, spaceId, who.id, w.now);
+  if (who.kind !== "harness") forgetViewer(w.db, who.id, spaceId);
   approverLost(w, who.id, spaceId);
 }
 

@@ -125,7 +125,7 @@ export function declareAgents(
   if (harness.kind !== "harness") refuse("forbidden", "Only a harness declares agents.");
   const known = agentsOf(w.db, harness.id).filter((a) => a.removed_at === null);
   const plans = claims.map((claim, index) => planOf(claim, index, known));
-  const fresh = plans.filter((p) => !p.agent).length;
+  const fresh = plans.filter((p) => !p.agent || p.agent.withdrawn !== 0).length;
   if (known.filter((a) => !a.withdrawn).length + fresh > MAX_DECLARED)
     refuse("invalid", `A harness declares at most ${MAX_DECLARED} agents. Withdraw some first.`);
   if (new Set(plans.map((p) => p.name.toLowerCase())).size < plans.length)

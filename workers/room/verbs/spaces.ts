@@ -158,6 +158,20 @@ export function claim(w: Writer, event: Verb<"space.claim">): void {
     found.id,
     harness.id,
   );
+  // What is held from it or waits to be begun is the agent's from now on, and so is being the lead.
+  w.db.run(
+    "UPDATE OR REPLACE held SET agent_id = ? WHERE space_id = ? AND agent_id = ?",
+    agent.id,
+    found.id,
+    harness.id,
+  );
+  w.db.run(
+    "UPDATE OR REPLACE pickups SET agent_id = ? WHERE space_id = ? AND agent_id = ?",
+    agent.id,
+    found.id,
+    harness.id,
+  );
+  w.db.run("UPDATE spaces SET lead = ? WHERE id = ? AND lead = ?", agent.id, found.id, harness.id);
 }
 
 export function set(w: Writer, event: Verb<"space.set">): void {
