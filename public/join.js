@@ -134,6 +134,7 @@ async function choose(id, byHand = false) {
   $("log").replaceChildren();
   if (!space) return;
   const { context } = await api("GET", `/v1/spaces/${id}/context?lines=100`);
+  for (const { from } of context.lines) if (from) names.set(from.id, from.name);
   if (here !== id) return;
   // What the socket brought meanwhile stands there already, or is in the lines.
   const lines = context.lines.map(lineOf).filter((line) => !find(line.dataset.seq));

@@ -9,8 +9,9 @@ import { collect, duration, examples, wholeNumber } from "../help.ts";
 import { readLink } from "../link.ts";
 import { freeProfileName, type Profile, profileNameFor, saveProfile } from "../profiles.ts";
 import { findParticipant, findSpace } from "../resolve.ts";
-import { type Globals, globalsOf, persist, sessionOf, urlOf } from "../session.ts";
+import { commandLine, type Globals, globalsOf, persist, sessionOf, urlOf } from "../session.ts";
 import { note, print, printJson, safeLine } from "../terminal.ts";
+import { clockTime, day } from "../times.ts";
 
 type Answer<K extends keyof typeof wire> = (typeof wire)[K] extends z.ZodType
   ? z.infer<(typeof wire)[K]>
@@ -90,8 +91,8 @@ function addInvites(program: Command): void {
         });
         if (globals.json) return printJson(made);
         print(made.link);
-        note(`Good until ${new Date(made.expires_at).toLocaleString()}. Open it in a browser, or:`);
-        note(`  bullpen join '${made.link}' --name NAME`);
+        note(`Good until ${day(made.expires_at)} ${clockTime(made.expires_at)}. Open it in a browser, or:`);
+        note(`  ${commandLine({})(`join '${made.link}' --name NAME`)}`);
       },
     );
   examples(invite, ["bullpen invite --space Lobby", "bullpen invite --role guest --uses 5 --expires 7d"]);

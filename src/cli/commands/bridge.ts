@@ -11,7 +11,7 @@ import { startBridge } from "../bridge/run.ts";
 import { CliError, EXIT, usage } from "../failures.ts";
 import { collect, duration, examples } from "../help.ts";
 import { findSpace, type SpaceItem } from "../resolve.ts";
-import { globalsOf, sessionOf, write } from "../session.ts";
+import { commandLine, globalsOf, sessionOf, write } from "../session.ts";
 import { note, print, printJson, safeJson, safeLine } from "../terminal.ts";
 
 interface BridgeFlags {
@@ -43,7 +43,11 @@ function addBridgeCommand(program: Command): void {
       "it prints events, as Claude Code and Codex do: steps, cost, and its final words",
     )
     .option("--steps-from-stderr", "what it prints to standard error is shown as its steps")
-    .option("--timeout <time>", "how long a turn may take, as 90s, 30m or 2h", duration, 3600)
+    .addOption(
+      new Option("--timeout <time>", "how long a turn may take, as 90s, 30m or 2h")
+        .argParser(duration)
+        .default(3600, "1h"),
+    )
     .argument("<command...>", "the command, after --; the prompt comes on its standard input")
     .addHelpText(
       "after",
@@ -116,13 +120,13 @@ async function putInto(identity: Identity, spaces: SpaceItem[], agentId: string)
 function introduce(name: string, identity: Identity, joined: SpaceItem[], profile: string | undefined): void {
   const { workspaceName, isNew } = identity;
   const called = safeLine(name);
-  const as = profile === undefined ? "" : ` --profile ${safeLine(profile)}`;
+  const typed = commandLine(profile === undefined ? {} : { profile: safeLine(profile) });
   const first = isNew ? ", for the first time" : "";
   print(`${called} is here, in ${safeLine(workspaceName)}${first}. Ctrl-C ends it.`);
   const [space] = joined;
   const handle = `@${called.replaceAll(" ", "")}`;
-  if (space) print(`Say something: bullpen post '${safeLine(space.title)}' '${handle} hello'${as}`);
-  else print(`Put it into a space: bullpen member add SPACE '${called}'${as}`);
+  if (space) print(`Say something: ${typed(`post '${safeLine(space.title)}' '${handle} hello'`)}`);
+  else print(`Put it into a space: ${typed(`member add SPACE '${called}'`)}`);
 }
 
 interface AskFlags {

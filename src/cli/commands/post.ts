@@ -1,5 +1,5 @@
 /** `post`: says something in a space. */
-import { openAsBlob } from "node:fs";
+import { accessSync, constants, openAsBlob } from "node:fs";
 import { basename } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
@@ -73,6 +73,7 @@ async function textOf(words: readonly string[]): Promise<string> {
 
 async function open(path: string): Promise<{ blob: Blob; filename: string }> {
   try {
+    accessSync(path, constants.R_OK); // openAsBlob does not say why it fails
     return { blob: await openAsBlob(path), filename: basename(path) };
   } catch (error) {
     throw new CliError(EXIT.usage, `${path} cannot be read: ${(error as Error).message}`);

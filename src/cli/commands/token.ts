@@ -7,6 +7,7 @@ import { collect, examples } from "../help.ts";
 import { all, findParticipant, findSpace } from "../resolve.ts";
 import { globalsOf, sessionOf, write } from "../session.ts";
 import { note, print, printJson, safeLine, table } from "../terminal.ts";
+import { clockTime, day } from "../times.ts";
 
 export function addPrograms(program: Command): void {
   addTokens(program);
@@ -54,7 +55,7 @@ function addTokens(program: Command): void {
         item.name,
         item.session ? "session" : item.scopes.join(","),
         item.participant_id,
-        item.last_used_at ? `used ${new Date(item.last_used_at).toLocaleString()}` : "never used",
+        item.last_used_at ? `used ${day(item.last_used_at)} ${clockTime(item.last_used_at)}` : "never used",
       ]);
       print(table(rows));
     });
