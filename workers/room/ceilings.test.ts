@@ -158,3 +158,19 @@ test("AUTH-2 a token for hooks ends itself, and none of its harness's others", a
   expect(await end(speaking)).toBe(403);
   expect(await end(hook.token_id)).toBe(204);
 });
+
+test("SPEND-5 the day's ceiling is the workspace's: it halts turns and holds hand-outs in every space", async () => {
+  const room = await agentsRoom(["Ping", "Pong"], { can: ["pause"] });
+  await send(room.owner, "settings.set", { settings: { spend: { day_usd: 1 } } });
+  const { space_id } = await send(room.owner, "space.create", { title: "Other" });
+  const ids = [room.ids["Ping"], room.ids["Pong"]];
+  for (const participant_id of ids) await send(room.owner, "member.add", { space_id, participant_id });
+  const other = { ...room, space: space_id as string };
+  await start(other);
+  const run_id = await start(room);
+  await send(room.harness, "run.usage", { run_id, cost_usd: 2 });
+  expect((await runs(room)).map((run: { paused: number }) => run.paused > 0)).toEqual([true, true]);
+  const { message_id } = await sayAs(other, "Ping", "@Pong do this");
+  const posted = (await factsOf(room.owner, space_id)).find((f) => f.message_id === message_id);
+  expect(posted).toMatchObject({ held: true, addressed_to: [] });
+});

@@ -160,4 +160,9 @@ function claim(space: ReplayedSpace, harness: string, agent: string): void {
     id === harness ? [agent, "agent"] : [id, kind],
   );
   space.members = new Map(places);
+  // What was held from the harness waits for the agent now, and so does the lead's place.
+  const held = space.held.get(harness);
+  space.held.delete(harness);
+  if (held !== undefined) space.held.set(agent, held);
+  if (space.lead === harness) space.lead = agent;
 }

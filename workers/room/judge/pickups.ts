@@ -8,6 +8,7 @@ import { leadOf, members, space } from "../store/spaces.ts";
 import type { Writer } from "../write.ts";
 import { pauseOf } from "./exchange.ts";
 import { handOver } from "./handing.ts";
+import { spentOut } from "./spend.ts";
 
 /** How long a taker that could begin has to do so. */
 export const PICKUP_MS = 60_000;
@@ -87,7 +88,11 @@ function passOn(w: Writer, row: PickupRow): void {
   const lead = leadOf(of, here);
   const name = participant(w.db, row.agent_id)?.name ?? "The agent";
   const toLead =
-    lead !== undefined && lead !== said.actor_id && lead !== row.agent_id && !pauseOf(w.db, of.id);
+    lead !== undefined &&
+    lead !== said.actor_id &&
+    lead !== row.agent_id &&
+    !pauseOf(w.db, of.id) &&
+    !spentOut(w, of.id);
   const because = { waited_for: row.agent_id, waited_s: PICKUP_MS / 1000 };
   const handed = toLead && handOver(w, of.id, row.message_id, [lead], "not_picked_up", because);
   const leadName = handed ? here.find((m) => m.id === lead)?.name : undefined;

@@ -47,6 +47,7 @@ export function decidePost(w: Writer, of: Posting): { facts: Decision; judged: J
   const stopping = run !== undefined && run.stopping_at !== null;
   const wanted = stopping ? [] : decided.addressed_to;
   if (byPerson) liftSpentPause(w, space.id);
+  else if (wanted.length > 0) pauseAtCeiling(w, space.id);
   const shut = byPerson && wanted.length > 0 ? shutBy(w, space.id) : undefined;
   const judged: Judged = byPerson
     ? { held: shut !== undefined, pause: false, kept: shut === undefined ? {} : { shut } }
@@ -71,6 +72,13 @@ export function decidePost(w: Writer, of: Posting): { facts: Decision; judged: J
 
 function nextSeq(w: Writer): number {
   return (w.db.one<{ seq: number | null }>("SELECT max(seq) AS seq FROM log")?.seq ?? 0) + 1;
+}
+
+/** A hand-out is a place where the ceilings are looked at, also one that another space has reached (SPEND-3). */
+function pauseAtCeiling(w: Writer, spaceId: string): void {
+  if (pauseOf(w.db, spaceId)) return;
+  const out = spentOut(w, spaceId);
+  if (out) pauseAgents(w, spaceId, out, out === "day");
 }
 
 /** Why even a person's words wait, if so: a lasting pause, or the day's ceiling (GUARD-5, SPEND-5). */

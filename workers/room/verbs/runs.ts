@@ -161,7 +161,13 @@ function takeCost(w: Writer, of: RunRow, costUsd: number | undefined): void {
 /** At the ceiling the room pauses the space's agents, in the transaction of the report (SPEND-3). */
 function checkCeiling(w: Writer, spaceId: string): void {
   const out = spentOut(w, spaceId);
-  if (out) pauseAgents(w, spaceId, out, out === "day");
+  if (out === "spend") pauseAgents(w, spaceId, out, false);
+  if (out !== "day") return;
+  // The day's ceiling is the workspace's: turns elsewhere are halted with these (SPEND-5).
+  const going = w.db.all<{ space_id: string }>(
+    "SELECT DISTINCT space_id FROM runs INDEXED BY runs_going WHERE ended_seq IS NULL",
+  );
+  for (const id of new Set([spaceId, ...going.map((run) => run.space_id)])) pauseAgents(w, id, out, true);
 }
 
 export function usage(w: Writer, event: Verb<"run.usage">): void {
