@@ -9,6 +9,8 @@ let here;
 let seen = 0;
 let socket;
 let draft = {};
+/** One's own participant id. */
+let self;
 
 // What went wrong is said where it can be seen, whatever it was.
 addEventListener("unhandledrejection", (event) => problem(event.reason?.message ?? "Something went wrong."));
@@ -53,7 +55,7 @@ async function start() {
   $("join").hidden = kind !== "invite";
   $("sign-in").hidden = kind !== "signin";
   $("stay").hidden = !me;
-  $("stay").textContent = `Stay signed in as ${me?.participant.name} in ${me?.workspace_name}`;
+  if (me) $("stay").textContent = `Stay signed in as ${me.participant.name} in ${me.workspace_name}`;
   const welcomes = { invite: "You are invited.", signin: "This link signs you in on this device." };
   $("welcome").textContent =
     welcomes[kind] ?? "You are not signed in. Ask for an invite link, and open it here.";
@@ -79,6 +81,7 @@ async function enter(me) {
   problem("");
   $("outside").hidden = true;
   $("inside").hidden = $("sign-out").hidden = false;
+  self = me.participant.participant_id;
   $("who").textContent = `${me.participant.name} in ${me.workspace_name}`;
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
   if (me.participant.time_zone !== timeZone) void api("PUT", "/v1/me", { time_zone: timeZone });
@@ -139,9 +142,48 @@ async function choose(id, byHand = false) {
   // What the socket brought meanwhile stands there already, or is in the lines.
   const lines = context.lines.map(lineOf).filter((line) => !find(line.dataset.seq));
   $("log").prepend(...lines);
+  const { items } = await api("GET", "/v1/approvals?state=pending");
+  for (const { space_id, request, ...ask } of items.toReversed())
+    if (here === id && space_id === id)
+      askedFor({ ...request, ...ask, seq: ask.asked_seq, ts: ask.asked_at });
   toEnd();
   markRead();
   if (byHand) $("text").focus();
+}
+
+/** An ask: what an agent wants to do, with a yes and a no for those who may answer. */
+function askedFor({ seq, ts: at, approval_id, agent_id, question, action, effect, approvers }) {
+  if ($("log").querySelector(`[data-approval="${CSS.escape(approval_id)}"]`)) return;
+  const words = `${names.get(agent_id) ?? "An agent"} asks: ${question ?? action.kind} ${effect ?? ""}`;
+  const line = entry({ seq, at, words });
+  line.dataset.approval = approval_id;
+  if (approvers?.includes(self))
+    for (const decision of ["allow", "deny"]) line.append(" ", answerButton(approval_id, decision));
+  add(line);
+}
+
+function answerButton(approval_id, decision) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = decision === "allow" ? "Allow" : "Refuse";
+  const id = newId("evt");
+  button.onclick = () =>
+    api("POST", "/v1/events", {
+      v: 1,
+      type: "approval.decide",
+      id,
+      idempotency_key: id,
+      approval_id,
+      decision,
+    });
+  return button;
+}
+
+function settled(approval_id, words) {
+  const line = $("log").querySelector(`[data-approval="${CSS.escape(approval_id)}"]`);
+  if (!line) return;
+  for (const button of line.querySelectorAll("button")) button.remove();
+  line.append(` (${words})`);
 }
 
 const find = (seq) => $("log").querySelector(`[data-seq="${CSS.escape(seq)}"]`);
@@ -217,6 +259,11 @@ function show(frame) {
   else if (type === "message.deleted" && known) known.textContent = "(deleted)";
   else if (type === "member.joined") add(entry({ seq, at, words: `${frame.name}: joined` }));
   else if (type === "notice.posted") add(entry({ seq, at, words: text }));
+  else if (type === "approval.requested") askedFor(frame);
+  else if (type === "approval.decided")
+    settled(frame.approval_id, frame.decision === "allow" ? "allowed" : "refused");
+  else if (type === "approval.expired" || type === "approval.cancelled")
+    settled(frame.approval_id, type.slice("approval.".length));
   else if (type === "run.stepped")
     $("doing").textContent = `${names.get(frame.actor.id) ?? "An agent"}: ${text} …`;
   else if (type === "run.ended") $("doing").textContent = "";
@@ -231,7 +278,7 @@ $("text").onkeydown = (event) => {
 $("say").onsubmit = async (event) => {
   event.preventDefault();
   const text = $("text").value;
-  if (text.trim() === "") return;
+  if (text.trim() === "" || !here) return;
   // The same words tried again have the same key: they may have arrived (ENV-4).
   if (draft.text !== text || draft.space_id !== here) draft = { text, space_id: here, id: newId("evt") };
   problem("");
