@@ -88,11 +88,12 @@ test("SPACE-3 GUARD-4 what was held from a harness, and being the lead, pass to 
   ]);
 });
 
+const fifty = (of: string) => ({ agents: Array.from({ length: 50 }, (_, i) => ({ name: `${of}${i}` })) });
+
 test("LIMIT-1 bringing withdrawn agents back counts among the fifty that a harness declares", async () => {
   const room = await agentsRoom(["Ping"]);
   const many = await newHarness(room.owner, "Many");
   await send(room.owner, "settings.set", { settings: { limits: { writes_per_s: 1000, burst: 1000 } } });
-  const fifty = (of: string) => ({ agents: Array.from({ length: 50 }, (_, i) => ({ name: `${of}${i}` })) });
   const { agents } = await send(many, "agent.declare", fifty("x"));
   for (const { agent_id } of agents) await send(many, "agent.withdraw", { agent_id });
   await send(many, "agent.declare", fifty("y"));
