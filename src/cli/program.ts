@@ -5,6 +5,7 @@ import { addAccess } from "./commands/access.ts";
 import { addApprovals, addGrants } from "./commands/approval.ts";
 import { addBridge } from "./commands/bridge.ts";
 import { addExport } from "./commands/export.ts";
+import { addImport } from "./commands/import.ts";
 import { addAudit, addPolicy } from "./commands/policy.ts";
 import { addPost } from "./commands/post.ts";
 import { addProfiles } from "./commands/profile.ts";
@@ -52,6 +53,7 @@ export function buildProgram(): Command {
     addAudit,
     addWhy,
     addExport,
+    addImport,
     addTry,
   ])
     add(program);

@@ -8,6 +8,7 @@ import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
 import { answerHeaders } from "./headers.ts";
 import { approvals } from "./routes/approvals.ts";
 import { events } from "./routes/events.ts";
+import { imports } from "./routes/imports.ts";
 import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
 import { workspace } from "./routes/workspace.ts";
@@ -32,6 +33,7 @@ app.use(async (c, next) => {
 app.route("/", published);
 app.use("/v1/*", readCredential);
 app.route("/v1", workspace);
+app.route("/v1/workspaces", imports);
 app.route("/v1", events);
 app.route("/v1", reads);
 app.route("/v1", approvals);

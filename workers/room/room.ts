@@ -28,6 +28,8 @@ import { openRound, type Round, viewerOf } from "./deliver/viewer.ts";
 import { openExport } from "./export/export.ts";
 import { exportStream } from "./export/stream.ts";
 import { type Clock, openClock } from "./ids.ts";
+import { beginFile, type FileTicket, finishFile } from "./import/files.ts";
+import { beginImport, type Imported, type Importing, takeLines } from "./import/import.ts";
 import { passOnOverdue } from "./judge/pickups.ts";
 import { handUnclaimed } from "./judge/stillness.ts";
 import { endOverdueRuns } from "./judge/watch.ts";
@@ -98,6 +100,54 @@ export class Room extends DurableObject<Env> {
     });
   }
 
+  /** Makes an empty workspace that takes an export of itself (LOG-6). Only the gateway's admin routes call these. */
+  importBegin(id: string): Result<Importing> {
+    return this.#settle(() => {
+      migrate(this.ctx.storage, this.#db, ROOM_MIGRATIONS);
+      return this.ctx.storage.transactionSync(() => beginImport(this.#db, id));
+    });
+  }
+
+  importLines(from: number, text: string): Result<Importing | Imported> {
+    return this.#settle(() => {
+      const { answer, alarms } = takeLines(this.#importing(), from, text);
+      // The log has times now, after which the clock must go on (ENV-1).
+      if ("token" in answer) this.#clock = undefined;
+      for (const { name, at } of alarms) this.#alarms.by(name, at);
+      return answer;
+    });
+  }
+
+  importFile(sha256: string): Result<FileTicket> {
+    return this.#settle(() => {
+      const { ticket, effects } = beginFile(this.#importing(), sha256);
+      this.#settled({ receipts: [], rows: [], effects });
+      return ticket;
+    });
+  }
+
+  importFileInParts(key: string, uploadId: string): Result<null> {
+    return this.#settle(() => uploads.noteParts(this.#db, key, uploadId));
+  }
+
+  /** Whether the bytes were those of the hash. */
+  importFileFinish(sha256: string, stored: { key: string; sha256: string }): Result<boolean> {
+    return this.#settle(() => {
+      const { taken, effects } = finishFile(this.#importing(), sha256, stored);
+      this.#settled({ receipts: [], rows: [], effects });
+      return taken;
+    });
+  }
+
+  #importing(): Ledger {
+    if (!isMade(this.#db))
+      throw new Refused({
+        code: "not_found",
+        message: "Nothing is imported here. Begin with POST /v1/workspaces {import}.",
+      });
+    return this.#ledger();
+  }
+
   // ---- what the gateway calls ----------------------------------------------------------------------
 
   /** The same write path as a socket's frames (HTTP-1): all or nothing. */
@@ -141,6 +191,14 @@ export class Room extends DurableObject<Env> {
       mustAdminister(this.#caller(credential));
       const parts = openExport(this.#db, this.#ledger().clock.now());
       return exportStream(parts, (error) => this.#fault(error));
+    });
+  }
+
+  /** A file of the workspace by its hash, for those who export it (LOG-6). */
+  exportFile(credential: Credential, sha256: string): Result<{ key: string; byte_size: number }> {
+    return this.#settle(() => {
+      mustAdminister(this.#caller(credential));
+      return uploads.fileByHash(this.#db, sha256);
     });
   }
 

@@ -210,4 +210,20 @@ CREATE TABLE audit (
 CREATE TABLE audit_head (one INTEGER PRIMARY KEY CHECK (one = 1), n INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
 `;
 
-export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }];
+/**
+ * An import on its way (LOG-6): the export's text as it came, until its end makes a workspace of it. token_id is
+ * the owner's new token. A missing blob is one whose bytes have not come yet.
+ */
+const IMPORT = `
+CREATE TABLE imports (
+  one INTEGER PRIMARY KEY CHECK (one = 1), workspace_id TEXT NOT NULL, next_line INTEGER NOT NULL,
+  last_from INTEGER, last_sha256 TEXT, token_id TEXT
+) STRICT;
+CREATE TABLE import_chunks (
+  from_line INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, lines TEXT NOT NULL
+) STRICT;
+ALTER TABLE blobs ADD COLUMN missing INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX blobs_missing ON blobs (sha256) WHERE missing != 0;
+`;
+
+export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }, { sql: IMPORT }];

@@ -127,8 +127,16 @@ export function finishUpload(
     if (!debt || debt.due_at <= now)
       refuse("unavailable", "This upload took longer than an hour and was given up. Send the file again.");
     const effects: Effect[] = [];
-    const same = db.one<{ r2_key: string }>("SELECT r2_key FROM blobs WHERE sha256 = ?", file.sha256);
-    if (same) {
+    const known = db.one<{ r2_key: string; missing: number }>(
+      "SELECT r2_key, missing FROM blobs WHERE sha256 = ?",
+      file.sha256,
+    );
+    const same = known?.missing === 0 ? known : undefined;
+    if (known && !same) {
+      // The bytes of an imported file, which had not come (LOG-6).
+      db.run("DELETE FROM bucket_debts WHERE r2_key = ?", file.key);
+      db.run("UPDATE blobs SET r2_key = ?, missing = 0 WHERE sha256 = ?", file.key, file.sha256);
+    } else if (same) {
       db.run("UPDATE bucket_debts SET due_at = ?, upload_id = NULL WHERE r2_key = ?", now, file.key);
       effects.push({ kind: "alarm", name: "bucket", at: now });
     } else {
@@ -176,12 +184,20 @@ export function fileFor(round: Round, caller: Caller, { attachment_id, signed }:
   }
   const row = round.db.one<Omit<Served, "max_age_s">>(
     `SELECT b.r2_key AS key, a.filename, b.mime_type, b.byte_size, b.sha256
-     FROM attachments a JOIN blobs b ON b.sha256 = a.sha256 WHERE a.id = ?`,
+     FROM attachments a JOIN blobs b ON b.sha256 = a.sha256 WHERE a.id = ? AND b.missing = 0`,
     attachment_id,
   );
   if (!row) notFound("attachment");
   const left = signed ? Number(signed.exp) - Math.floor(round.now / 1000) : round.urlTtlS;
   return { ...row, max_age_s: left };
+}
+
+export function fileByHash(db: Db, sha256: string): { key: string; byte_size: number } {
+  const row = db.one<{ key: string; byte_size: number }>(
+    "SELECT r2_key AS key, byte_size FROM blobs WHERE sha256 = ? AND missing = 0",
+    sha256,
+  );
+  return row ?? notFound("attachment");
 }
 
 /** A URL is its bearer's, unchanged, and in time: refused in this order (ATT-4). */

@@ -23,13 +23,23 @@ export function addAccess(program: Command): void {
 }
 
 /** Saves who one has become and says so; the token itself is shown nowhere. */
-async function keep(globals: Globals, profile: Profile, more: object): Promise<void> {
+export async function keep(globals: Globals, profile: Profile, more: object): Promise<void> {
   const wanted = globals.profile ?? profileNameFor(profile.workspace_name ?? profile.name);
   const name = globals.profile === undefined ? freeProfileName(wanted, profile) : wanted;
   saveProfile(name, profile);
   if (globals.json) return printJson({ profile: name, ...more });
   print(`You are ${safeLine(profile.name)} in ${safeLine(profile.workspace_name ?? profile.workspace_id)}.`);
   print(`Saved as the profile ${name}, which is the current one now.`);
+}
+
+/** The deployment's own token, which makes and imports workspaces. */
+export function adminToken(given: string | undefined): string {
+  const token = given ?? process.env["BULLPEN_ADMIN_TOKEN"];
+  if (token) return token;
+  throw usage(
+    "--admin-token or BULLPEN_ADMIN_TOKEN is missing.",
+    "It is the ADMIN_TOKEN of the server; for the local one it stands in .dev.vars.",
+  );
 }
 
 function addWorkspace(program: Command): void {
@@ -43,12 +53,7 @@ function addWorkspace(program: Command): void {
     .action(async (options: { name: string; owner: string; adminToken?: string }, command: Command) => {
       const globals = globalsOf(command);
       const url = urlOf(globals);
-      const token = options.adminToken ?? process.env["BULLPEN_ADMIN_TOKEN"];
-      if (!token)
-        throw usage(
-          "--admin-token or BULLPEN_ADMIN_TOKEN is missing.",
-          "It is the ADMIN_TOKEN of the server; for the local one it stands in .dev.vars.",
-        );
+      const token = adminToken(options.adminToken);
       const made = await new BullpenHttp({ url, token }).post<Answer<"workspaceCreated">>("/v1/workspaces", {
         name: options.name,
         owner_name: options.owner,

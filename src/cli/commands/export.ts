@@ -5,7 +5,8 @@ import { createWriteStream, openSync, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Command } from "commander";
-import { CliError, EXIT } from "../failures.ts";
+import { CliError, EXIT, usage } from "../failures.ts";
+import { fetchFiles } from "../files.ts";
 import { examples } from "../help.ts";
 import { globalsOf, sessionOf } from "../session.ts";
 import { note, printJson } from "../terminal.ts";
@@ -17,13 +18,16 @@ export function addExport(program: Command): void {
     .command("export")
     .description("write the whole workspace to a file: people, log, words, files' hashes (owners and admins)")
     .option("--output <file>", "where to; - is standard output (default: bullpen-<workspace>.ndjson here)")
+    .option("--files <folder>", "also the files' bytes, each under its hash; those that are there stay")
     .addHelpText(
       "after",
       `
 One line of JSON each; spec/shapes.md says which. The file is there when it is whole: what ends early leaves
 none. It holds every word of the workspace, and no token, session or invite.`,
     )
-    .action(async (options: { output?: string }, self: Command) => {
+    .action(async (options: { output?: string; files?: string }, self: Command) => {
+      if (options.files !== undefined && options.output === "-")
+        throw usage("--files needs an export in a file.", "Leave out --output -.");
       const globals = globalsOf(self);
       const { http } = sessionOf(globals);
       const response = await http.request("GET", "/v1/export");
@@ -33,12 +37,13 @@ none. It holds every word of the workspace, and no token, session or invite.`,
         path === "-"
           ? await copy(response.body, process.stdout, false)
           : await writeWhole(response.body, path);
+      if (options.files !== undefined) await fetchFiles(http, path, options.files);
       if (globals.json && path !== "-") printJson({ file: path, ...done });
       else note(`${done.lines} lines, ${done.bytes} bytes${path === "-" ? "" : ` in ${path}`}.`);
     });
   examples(command, [
     "bullpen export",
-    "bullpen export --output monday.ndjson",
+    "bullpen export --output monday.ndjson --files monday",
     "bullpen export --output - | gzip > backup.ndjson.gz",
   ]);
 }
@@ -59,6 +64,8 @@ async function writeWhole(body: ReadableStream, path: string): Promise<Copied> {
   // Opened before anything is awaited: what is taken away below is then there, and does not come after.
   const to = createWriteStream(beside, { fd: openSync(beside, "wx", 0o600) });
   try {
+    // Removed before it was opened, it would be made afterwards.
+    await once(to, "open");
     const copied = await copy(body, to, true);
     to.end();
     await finished(to);

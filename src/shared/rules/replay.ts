@@ -82,6 +82,8 @@ const none = (): WasWould => ({ was: 0, would: 0 });
 export function openReplay(options: ReplayOptions = {}): {
   take(line: ExportedLine): void;
   finish(): Replayed;
+  /** How the rooms stand after what was taken so far. */
+  readonly state: ReplayState;
 } {
   const recorded = defaultSettings();
   const effective = (settings: Settings): Settings =>
@@ -113,6 +115,7 @@ export function openReplay(options: ReplayOptions = {}): {
       void out.changes.push({ seq, event_id: id, at, space_id, ...change }),
   };
   return {
+    state: replay.state,
     take(line) {
       if (line.type === "participant" && line.can?.includes("pause"))
         replay.state.canPause.add(line.participant_id);

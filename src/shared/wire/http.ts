@@ -23,6 +23,20 @@ export const workspaceCreated = z.object({
   token: z.string(),
 });
 
+/** Makes an empty workspace under that id, which takes an export of it (LOG-6). */
+export const importWorkspace = z.object({ import: id("ws") });
+export const importing = z.object({
+  workspace_id: id("ws"),
+  importing: z.literal(true),
+  /** The line that it waits for: an import that broke off goes on from there. */
+  next_line: z.int().positive(),
+});
+/** The import's last answer. The bytes of `files_missing` are sent one by one. */
+export const imported = z.object({
+  ...workspaceCreated.shape,
+  files_missing: z.array(z.object({ sha256: z.string(), byte_size: z.int() })),
+});
+
 export const createInvite = z.object({
   role: z.enum(["admin", "member", "guest"]).default("member"),
   uses: z.int().min(1).max(1000).default(1),

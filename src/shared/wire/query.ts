@@ -65,3 +65,7 @@ export const uploadQuery = z.object({
     .default(0)
     .describe("Seconds to hold the answer of a voice note for its transcript."),
 });
+
+export const importQuery = z.object({
+  from: z.coerce.number().int().min(1).default(1).describe("Which line of the export the body begins with."),
+});

@@ -1,19 +1,47 @@
 /** Routes about the workspace: its people, harnesses, tokens and settings (AUTH). */
+import * as z from "zod";
 import * as http from "../../../src/shared/wire/http.ts";
 import { id } from "../../../src/shared/wire/ids.ts";
-import { pageQuery } from "../../../src/shared/wire/query.ts";
+import { importQuery, pageQuery } from "../../../src/shared/wire/query.ts";
 import type { Route } from "./route.ts";
 
 export const workspace: readonly Route[] = [
   {
     method: "POST",
     path: "/v1/workspaces",
-    summary: "Make a workspace with its owner",
-    description: "The owner's token is shown here and never again.",
+    summary: "Make a workspace with its owner, or an empty one for an export of it",
+    description:
+      "The owner's token is shown here and never again. With `import` nobody is in it until the export came: " +
+      "the answer says from which line on; asked again, where to go on.",
     auth: "admin",
-    body: http.createWorkspace,
+    body: z.union([http.createWorkspace, http.importWorkspace]),
     status: 201,
-    answer: http.workspaceCreated,
+    answer: z.union([http.workspaceCreated, http.importing]),
+    errors: ["conflict"],
+  },
+  {
+    method: "POST",
+    path: "/v1/workspaces/:id/import",
+    summary: "Take the lines of an export",
+    description:
+      "The body is NDJSON as `GET /v1/export` writes it, whole or from a line on. With its `end` the workspace is " +
+      "there, its owner has a new token, and the files whose bytes are missing are named; before, the next line is.",
+    auth: "admin",
+    params: { id: id("ws") },
+    query: importQuery,
+    body: "bytes",
+    answer: z.union([http.importing, http.imported]),
+    errors: ["not_found", "conflict", "malformed"],
+  },
+  {
+    method: "PUT",
+    path: "/v1/workspaces/:id/files/:sha256",
+    summary: "Take the bytes of an imported file",
+    description: "They are checked by the hash. Until they came the file is `not_found`.",
+    auth: "admin",
+    params: { id: id("ws"), sha256: z.string() },
+    body: "bytes",
+    errors: ["not_found"],
   },
   {
     method: "POST",
@@ -136,5 +164,14 @@ export const workspace: readonly Route[] = [
       "For owners and admins. One state: that of the moment when the answer begins. The last line has the type " +
       "`end`; without it the export was cut short. It has no token, session or invite in it.",
     answer: "application/x-ndjson",
+  },
+  {
+    method: "GET",
+    path: "/v1/export/files/:sha256",
+    summary: "The bytes of a file that the export names",
+    description: "For owners and admins.",
+    params: { sha256: z.string() },
+    answer: "application/octet-stream",
+    errors: ["not_found"],
   },
 ];

@@ -41,6 +41,21 @@ reads.get("/export", async (c) => {
   });
 });
 
+reads.get("/export/files/:sha256", async (c) => {
+  const file = must(await c.get("room").exportFile(credentialOf(c), c.req.param("sha256")));
+  const object = await c.env.FILES.get(file.key);
+  if (!object) notFound("attachment");
+  return new Response(object.body, {
+    headers: {
+      "content-type": "application/octet-stream",
+      "content-length": String(file.byte_size),
+      "content-disposition": "attachment",
+      "x-content-type-options": "nosniff",
+      "cache-control": "private, no-store, no-transform",
+    },
+  });
+});
+
 reads.get("/search", async (c) =>
   c.json(must(await c.get("room").read(credentialOf(c), "search", queryOf(c, searchQuery)))),
 );

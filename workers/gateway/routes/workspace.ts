@@ -4,14 +4,29 @@ import { ulid } from "ulid";
 import { parseLinkSecret } from "../../../src/shared/token.ts";
 import * as http from "../../../src/shared/wire/http.ts";
 import { refuse } from "../../kit/result.ts";
+import { checked } from "../../room/parse.ts";
 import { endSession, mustBeAdmin, setSession, sha256Hex } from "../auth.ts";
-import { bodyOf, type C, credentialOf, type GatewayEnv, must, originOf, roomOf } from "../context.ts";
+import {
+  bodyOf,
+  type C,
+  credentialOf,
+  type GatewayEnv,
+  jsonBody,
+  must,
+  originOf,
+  roomOf,
+} from "../context.ts";
 
 export const workspace = new Hono<GatewayEnv>();
 
 workspace.post("/workspaces", async (c) => {
   mustBeAdmin(c);
-  const asked = await bodyOf(c, http.createWorkspace);
+  const body = await jsonBody(c);
+  if (typeof body === "object" && body !== null && "import" in body) {
+    const { import: known } = checked(http.importWorkspace, body);
+    return c.json(must(await roomOf(c.env, known).importBegin(known)), 201);
+  }
+  const asked = checked(http.createWorkspace, body);
   const id = `ws_${ulid()}`;
   return c.json(must(await roomOf(c.env, id).createWorkspace(id, asked)), 201);
 });

@@ -35,7 +35,7 @@ export function openWorkspace(
     JSON.stringify(defaultSettings()),
   );
   insertParticipant(db, { id: owner.participant_id, kind: "person", name: owner.name, role: "owner", now });
-  const token = issueFor(ledger, owner.participant_id, ["person", "admin"], "owner");
+  const { token } = issueFor(ledger, owner.participant_id, ["person", "admin"], "owner");
   return { workspace_id: id, owner, token };
 }
 

@@ -48,8 +48,13 @@ function issue(ledger: Ledger, of: NewToken): { token_id: string; token: string 
 }
 
 /** Issues the first token of a workspace, for its owner. */
-export function issueFor(ledger: Ledger, participantId: string, scopes: Scope[], name: string): string {
-  return issue(ledger, { participantId, scopes, name }).token;
+export function issueFor(
+  ledger: Ledger,
+  participantId: string,
+  scopes: Scope[],
+  name: string,
+): { token_id: string; token: string } {
+  return issue(ledger, { participantId, scopes, name });
 }
 
 export function makeHarness(ledger: Ledger, caller: Caller, asked: z.infer<typeof createHarness>) {
@@ -57,7 +62,7 @@ export function makeHarness(ledger: Ledger, caller: Caller, asked: z.infer<typeo
   const name = named(asked.name, "name");
   const id = ledger.clock.mint("hrn");
   insertParticipant(ledger.db, { id, kind: "harness", name, now: ledger.clock.now() });
-  return { participant_id: id, token: issueFor(ledger, id, ["harness"], name) };
+  return { participant_id: id, token: issueFor(ledger, id, ["harness"], name).token };
 }
 
 const FITTING: Record<ParticipantRow["kind"], readonly Scope[]> = {
