@@ -1,7 +1,7 @@
 /** `export`: the whole workspace as lines of JSON, in a file. */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createWriteStream, openSync, renameSync, rmSync } from "node:fs";
+import { createWriteStream, renameSync, rmSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Command } from "commander";
@@ -61,8 +61,7 @@ interface Copied {
 /** Writes beside and renames: the file is never half of one, and one that was there stays until then. */
 async function writeWhole(body: ReadableStream, path: string): Promise<Copied> {
   const beside = `${path}.${randomBytes(6).toString("hex")}.part`;
-  // Opened before anything is awaited: what is taken away below is then there, and does not come after.
-  const to = createWriteStream(beside, { fd: openSync(beside, "wx", 0o600) });
+  const to = createWriteStream(beside, { flags: "wx", mode: 0o600 });
   try {
     // Removed before it was opened, it would be made afterwards.
     await once(to, "open");
