@@ -42,7 +42,8 @@ import type { Caller, Credential } from "./types.ts";
 import * as uploads from "./uploads.ts";
 import { expireAsks } from "./verbs/settle.ts";
 import { openWaiting } from "./waiting.ts";
-import { type Ledger, type Writer, type Written, write, writeAsRoom } from "./write.ts";
+import { write, writeAsRoom } from "./write.ts";
+import type { Ledger, Writer, Written } from "./writer.ts";
 
 /** The longest that `GET /v1/events?wait=` is held (HTTP-3). */
 const MAX_WAIT_MS = 25_000;

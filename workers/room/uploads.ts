@@ -18,7 +18,8 @@ import { mayUse } from "./store/files.ts";
 import { attachment } from "./store/messages.ts";
 import { workspaceOf } from "./store/participants.ts";
 import type { Caller } from "./types.ts";
-import { type Effect, type Ledger, type Written, writeAsRoom } from "./write.ts";
+import { writeAsRoom } from "./write.ts";
+import type { Effect, Ledger, Written } from "./writer.ts";
 
 /** An upload that has not come to its end by then is over: its bytes are swept out. */
 export const UPLOAD_MS = 3_600_000;

@@ -3,68 +3,18 @@
  * Socket frames and requests run this same code; deliveries are worked out afterwards from the log.
  */
 import { createHash } from "node:crypto";
-import type { Actor, FactType, Receipt, Verb } from "../../src/shared/wire/index.ts";
+import type { Actor, Receipt, Verb } from "../../src/shared/wire/index.ts";
 import { canonicalJson } from "../kit/canonical.ts";
 import type { Db } from "../kit/db.ts";
 import { refuse } from "../kit/result.ts";
 import { mustSpeak } from "./access/authenticate.ts";
-import type { Clock } from "./ids.ts";
-import type { Limits } from "./limits.ts";
 import { isRecord, type Json, parseVerb, ROUTED, typeOf } from "./parse.ts";
 import { addLine, append, factById, headSeq, writeByKey } from "./store/log.ts";
 import { isGone, participant, workspaceOf } from "./store/participants.ts";
 import { run } from "./store/runs.ts";
 import type { Caller, LogRow, Workspace } from "./types.ts";
 import { handlerOf } from "./verbs/index.ts";
-
-/** What a verb decides, to be appended. */
-export interface Decided {
-  spaceId?: string | undefined;
-  runId?: string | undefined;
-  body: object;
-  /** The fact that the verb is about: it takes the frame's id and carries the key (ENV-4). */
-  main?: true;
-  /** With `main`: the receipt's own fields. */
-  receipt?: Extras;
-  /** Whether contexts show it as a line of its space (WIN-3). */
-  line?: boolean;
-  actor?: Actor;
-}
-export type Extras = Omit<Receipt, "v" | "type" | "of" | "id" | "seq" | "duplicate">;
-
-/** What a verb's handler works with. It throws a refusal to undo everything it did. */
-export interface Writer {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly now: number;
-  readonly workspace: Workspace;
-  readonly caller: Caller;
-  readonly actor: Actor;
-  /** Appends a fact and returns its row. */
-  append(type: FactType, decided: Decided): LogRow;
-  /** Remembers what must happen once the write is done, such as closing a removed member's sockets. */
-  afterwards(effect: Effect): void;
-}
-
-/** What a write asks of the shell after its transaction. */
-export type Effect =
-  | { kind: "close"; participantId: string; code: 4403; reason: string }
-  | { kind: "close-token"; tokenId: string }
-  | { kind: "alarm"; name: string; at: number };
-
-export interface Ledger {
-  storage: DurableObjectStorage;
-  db: Db;
-  clock: Clock;
-  limits: Limits;
-}
-
-/** The outcome of a group of writes that stand or fall together. */
-export interface Written {
-  receipts: Receipt[];
-  rows: LogRow[];
-  effects: Effect[];
-}
+import type { Extras, Ledger, Writer, Written } from "./writer.ts";
 
 /**
  * Takes one or more verbs in one transaction: all or nothing.
@@ -232,8 +182,10 @@ function bodyHash(event: Verb): string {
     seq: _seq,
     actor: _actor,
     idempotency_key: _key,
+    // The hash is in exports, and a harness's own token must not be guessed from it (APR-10).
+    resume_token: _token,
     ...body
-  } = event;
+  }: Verb & { resume_token?: string | undefined } = event;
   return createHash("sha256").update(canonicalJson(body)).digest("base64");
 }
 

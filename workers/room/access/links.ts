@@ -15,7 +15,8 @@ import { space, stay } from "../store/spaces.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
 import { join, mustHaveRoom } from "../verbs/members.ts";
 import { named } from "../verbs/spaces.ts";
-import { type Ledger, type Written, writeAside } from "../write.ts";
+import { writeAside } from "../write.ts";
+import type { Ledger, Written } from "../writer.ts";
 import { mustAdminister, mustSpeak, sameHash } from "./authenticate.ts";
 import { insertToken, newSecret } from "./tokens.ts";
 

@@ -6,7 +6,7 @@ import { refuse } from "../../kit/result.ts";
 import { insertParticipant } from "../store/participants.ts";
 import type { Caller } from "../types.ts";
 import { named } from "../verbs/spaces.ts";
-import type { Effect, Ledger, Written } from "../write.ts";
+import type { Effect, Ledger, Written } from "../writer.ts";
 import { mustSpeak } from "./authenticate.ts";
 import { makeInvite, makeSignInLink, withdrawInvite } from "./links.ts";
 import { issueFor, makeHarness, makeToken, revokeToken } from "./tokens.ts";

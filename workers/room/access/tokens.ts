@@ -9,7 +9,7 @@ import { insertParticipant, isGone, participant, workspaceOf } from "../store/pa
 import type { Caller, ParticipantRow } from "../types.ts";
 import { named } from "../verbs/spaces.ts";
 import { administers } from "../verbs/standing.ts";
-import type { Effect, Ledger } from "../write.ts";
+import type { Effect, Ledger } from "../writer.ts";
 import { isExpired, mustAdminister, mustSpeak, type TokenRow } from "./authenticate.ts";
 
 /** 256 random bits as text, and what is stored of them (AUTH-1). */

@@ -10,7 +10,8 @@ import { agentsOf, participant, workspaceOf } from "../store/participants.ts";
 import { spacesOf } from "../store/spaces.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
 import { declareAgents } from "../verbs/participants.ts";
-import { type Ledger, type Written, writeAside } from "../write.ts";
+import { writeAside } from "../write.ts";
+import type { Ledger, Written } from "../writer.ts";
 
 /** More than this behind, a client starts from the reads (CONN-4). */
 const MAX_REPLAY = 10_000;

@@ -12,7 +12,8 @@ import { openTyping, takeAck, takeRead } from "../signals.ts";
 import { isGone, participant } from "../store/participants.ts";
 import { staysIn } from "../store/spaces.ts";
 import type { Caller } from "../types.ts";
-import { type Effect, type Ledger, type Written, write, writeAsRoom } from "../write.ts";
+import { write, writeAsRoom } from "../write.ts";
+import type { Effect, Ledger, Written } from "../writer.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { greet, parseHello } from "./hello.ts";
 

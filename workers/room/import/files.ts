@@ -1,7 +1,7 @@
 /** The bytes of an imported workspace's files, which follow by hash (LOG-6). */
 import { notFound } from "../../kit/result.ts";
 import { UPLOAD_MS } from "../uploads.ts";
-import type { Effect, Ledger } from "../write.ts";
+import type { Effect, Ledger } from "../writer.ts";
 
 /** Where a missing file's bytes go, and how many they are; none where they are there. */
 export interface FileTicket {

@@ -12,7 +12,7 @@ import type { Db } from "../../kit/db.ts";
 import { Refused, refuse } from "../../kit/result.ts";
 import { issueFor } from "../access/tokens.ts";
 import { verifyAudit } from "../store/audit.ts";
-import type { Ledger } from "../write.ts";
+import type { Ledger } from "../writer.ts";
 import { openFacts } from "./facts.ts";
 import { ROWS, type Structural } from "./rows.ts";
 import { keepStanding, leaveGoing } from "./standing.ts";

@@ -4,7 +4,7 @@
  */
 import { afterWork } from "../../../src/shared/rules/guard.ts";
 import type { LogRow, ResumedBecause } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { exchangeOf, keepAct, keepExchange, pauseOf } from "./exchange.ts";
 import { handHeld } from "./handing.ts";
 import { resumeHalted } from "./pause.ts";

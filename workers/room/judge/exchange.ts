@@ -14,7 +14,7 @@ import type { Db } from "../../kit/db.ts";
 import { headSeq, linesBefore } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import type { FileRef, PauseCause, PostedBody, StoredExchange, StoredGuard } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 
 /** How many lines are looked through for them: the guard pauses long before. */
 const MAX_SCANNED = 500;

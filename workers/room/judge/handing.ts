@@ -4,7 +4,7 @@ import { wordsOf } from "../store/messages.ts";
 import { isGone } from "../store/participants.ts";
 import { members } from "../store/spaces.ts";
 import type { HandedBecause, HandedBody } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { sinceOf } from "./since.ts";
 import { spendFacts } from "./spend.ts";
 

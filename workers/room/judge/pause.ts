@@ -5,7 +5,7 @@ import { participant } from "../store/participants.ts";
 import { openRuns } from "../store/runs.ts";
 import type { HaltedBecause, PausedBecause, RunRow } from "../types.ts";
 import { cancelAsks } from "../verbs/settle.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { exchangeOf, type PauseRow, pauseOf } from "./exchange.ts";
 import { daySpend, spendFacts } from "./spend.ts";
 import { watchRun } from "./watch.ts";

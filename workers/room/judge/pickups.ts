@@ -5,7 +5,7 @@ import { wordsOf } from "../store/messages.ts";
 import { participant } from "../store/participants.ts";
 import { openRuns } from "../store/runs.ts";
 import { leadOf, members, space } from "../store/spaces.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { pauseOf } from "./exchange.ts";
 import { handOver } from "./handing.ts";
 import { spentOut } from "./spend.ts";

@@ -2,7 +2,7 @@
 import type { Addressees } from "../../../src/shared/rules/addressing.ts";
 import { leadOf, type MemberRow } from "../store/spaces.ts";
 import type { LogRow, PostedBody, RunRow, SpaceRow } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { endPause, personActed } from "./acts.ts";
 import { type Judged, judgeAgentMessage, pauseOf, type Said } from "./exchange.ts";
 import { pauseAgents } from "./pause.ts";

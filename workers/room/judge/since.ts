@@ -2,7 +2,7 @@
 import { workingRuns } from "../store/runs.ts";
 import type { MemberRow } from "../store/spaces.ts";
 import type { PostedBody } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 
 /** The turns going in a space, that deliveries name as `working_turns`. */
 export function turnsNow(w: Writer, spaceId: string): Pick<PostedBody, "turns"> {

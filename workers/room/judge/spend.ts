@@ -12,7 +12,7 @@ import type { Db } from "../../kit/db.ts";
 import { headSeq } from "../store/log.ts";
 import { space } from "../store/spaces.ts";
 import type { StoredSpend, Workspace } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { lastAct } from "./exchange.ts";
 
 /** The job of a space as it stands now: a later act has begun a new one (SPEND-1). */

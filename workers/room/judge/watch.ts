@@ -5,7 +5,7 @@ import { agentsOf, participant } from "../store/participants.ts";
 import { noteHeard } from "../store/runs.ts";
 import type { EndedBecause, RunRow } from "../types.ts";
 import { finishRun } from "../verbs/finish.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { STOP_MS } from "./pause.ts";
 import { startPickupClock } from "./pickups.ts";
 

@@ -6,7 +6,7 @@ import { mustSpeak } from "../access/authenticate.ts";
 import { listTokens } from "../access/tokens.ts";
 import type { Round, Viewer } from "../deliver/viewer.ts";
 import type { Caller } from "../types.ts";
-import type { Ledger } from "../write.ts";
+import type { Ledger } from "../writer.ts";
 import { approvals, audit, auditVerify, grants, policy, policyTry } from "./approvals.ts";
 import { me, participants, settings } from "./people.ts";
 import { search } from "./search.ts";

@@ -12,7 +12,7 @@ import { canonicalJson } from "../../../src/shared/rules/canonical.ts";
 import type { auditItem } from "../../../src/shared/wire/http.ts";
 import type { FactType } from "../../../src/shared/wire/index.ts";
 import type { Db } from "../../kit/db.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 
 export type AuditItem = z.infer<typeof auditItem>;
 

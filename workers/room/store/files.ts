@@ -3,7 +3,7 @@
 import type { Db } from "../../kit/db.ts";
 import { notFound } from "../../kit/result.ts";
 import type { FileRef, LogRow, ParticipantRow } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 
 export interface FileRow {
   space_id: string;

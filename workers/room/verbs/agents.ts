@@ -5,7 +5,7 @@ import { endPause, personActed } from "../judge/acts.ts";
 import { pauseOf } from "../judge/exchange.ts";
 import { pauseAgents } from "../judge/pause.ts";
 import { spentOut } from "../judge/spend.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { asRegular } from "./standing.ts";
 
 export function pause(w: Writer, event: Verb<"agents.pause">): void {

@@ -22,7 +22,7 @@ import { grantFor, policyOf } from "../store/policy.ts";
 import { noteHeard } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
 import type { RunRow } from "../types.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { approversFor } from "./approvers.ts";
 import { openRunOf, ownRun } from "./runs.ts";
 import {

@@ -5,7 +5,7 @@ import type { Verb } from "../../../src/shared/wire/index.ts";
 import { refuse } from "../../kit/result.ts";
 import { leadOf, members, space } from "../store/spaces.ts";
 import type { ParticipantRow, RunRow } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 
 /** Who may decide, as ids (APR-2). */
 export function approversFor(

@@ -4,7 +4,7 @@ import { startPickupClock } from "../judge/pickups.ts";
 import { addUncounted } from "../judge/spend.ts";
 import { endRun, run as runRow } from "../store/runs.ts";
 import type { EndedBecause, RunRow } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { cancelAsks } from "./settle.ts";
 
 const SYSTEM = { kind: "system", id: "system" } as const;

@@ -1,6 +1,6 @@
 /** Which code takes which verb: a new verb is one file and one row here. */
 import type { Verb, VerbType } from "../../../src/shared/wire/index.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import * as agents from "./agents.ts";
 import * as approvals from "./approvals.ts";
 import * as members from "./members.ts";

@@ -14,7 +14,7 @@ import {
   takeHandle,
 } from "../store/spaces.ts";
 import type { ParticipantRow } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { endRunsOf } from "./runs.ts";
 import { approverLost } from "./settle.ts";
 import { mustBeAddable } from "./spaces.ts";

@@ -13,7 +13,7 @@ import { eraseWords, indexWords, insertWords, unindexWords, wordsOf } from "../s
 import { noteHeard } from "../store/runs.ts";
 import { isIn, type MemberRow, members, stay } from "../store/spaces.ts";
 import type { FileRef, LogRow, PostedBody, SpaceRow, WordsRow } from "../types.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { finishRun } from "./finish.ts";
 import { openRunOf } from "./runs.ts";
 import { administers, inSpace } from "./standing.ts";

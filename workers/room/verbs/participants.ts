@@ -4,7 +4,7 @@ import { notFound, refuse } from "../../kit/result.ts";
 import { agentsOf, insertParticipant, isGone, owners, participant } from "../store/participants.ts";
 import { releaseHandle, takeHandle } from "../store/spaces.ts";
 import type { ParticipantRow, StayRow } from "../types.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { leave } from "./members.ts";
 import { endRunsOf } from "./runs.ts";
 import { approverLost } from "./settle.ts";

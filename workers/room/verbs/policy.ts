@@ -5,7 +5,7 @@ import { notFound, refuse } from "../../kit/result.ts";
 import { addAudit, sightOf } from "../store/audit.ts";
 import { grant, policyOf } from "../store/policy.ts";
 import { stay } from "../store/spaces.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 import { administers, mustBePerson } from "./standing.ts";
 
 /** Sets the whole list; asks that are open stay as they were put (POL-2). */

@@ -8,7 +8,7 @@ import { type QuestionRow, question, visibleQuestion } from "../store/approvals.
 import { participant } from "../store/participants.ts";
 import { noteHeard } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { mayAskNow } from "./approvals.ts";
 import { ownRun } from "./runs.ts";
 import { wentOn } from "./settle.ts";

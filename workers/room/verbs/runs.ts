@@ -13,7 +13,7 @@ import { participant } from "../store/participants.ts";
 import { messagesOf, noteHeard, run, shownState, stateOf } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
 import type { RunRow } from "../types.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { finishRun } from "./finish.ts";
 import { cancelAsks } from "./settle.ts";
 import { inSpace, mustBePerson } from "./standing.ts";

@@ -8,7 +8,7 @@ import { owners } from "../store/participants.ts";
 import { grantFor, insertGrant } from "../store/policy.ts";
 import { noteHeard, run } from "../store/runs.ts";
 import type { LogRow } from "../types.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 
 const SYSTEM = { kind: "system", id: "system" } as const;
 /** So many asks expire in one alarm; the rest follow at once. */

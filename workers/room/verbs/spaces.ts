@@ -8,7 +8,7 @@ import { ceilingOf, spentOut } from "../judge/spend.ts";
 import { agentsOf, isGone, participant } from "../store/participants.ts";
 import { closeStay, members, openStay, space, stay } from "../store/spaces.ts";
 import type { ParticipantRow } from "../types.ts";
-import type { Extras, Writer } from "../write.ts";
+import type { Extras, Writer } from "../writer.ts";
 import { join } from "./members.ts";
 import { asRegular, asSpaceOwner, mustBePerson } from "./standing.ts";
 

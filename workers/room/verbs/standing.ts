@@ -2,7 +2,7 @@
 import { notFound, refuse } from "../../kit/result.ts";
 import { isIn, isOpen, space, stay } from "../store/spaces.ts";
 import type { SpaceRow, StayRow } from "../types.ts";
-import type { Writer } from "../write.ts";
+import type { Writer } from "../writer.ts";
 
 type Asking = Pick<Writer, "db" | "caller">;
 
