@@ -67,7 +67,7 @@ describe("the generated files", () => {
     const { schemas: listed } = schemaFiles().get("index.json") as { schemas: Json[] };
     expect(listed.map((entry) => entry.path)).toEqual(schemas.map(([path]) => `/schemas/${path}`));
     for (const entry of listed) {
-      expect(entry.sent_by).toMatch(/^(server|client)$/);
+      expect(entry.sent_by).toMatch(/^(server|client|either)$/);
       expect(entry.description).toMatch(/^[A-Z`].*\.$/);
     }
   });
@@ -78,7 +78,7 @@ describe.each(schemas)("%s", (path, schema) => {
     expect(schema).toMatchObject({
       $schema: "https://json-schema.org/draft/2020-12/schema",
       $id: `/schemas/${path}`,
-      title: path.slice("room/".length, -".json".length),
+      title: path.slice(path.indexOf("/") + 1, -".json".length),
       description: expect.stringMatching(/^[A-Z`].*\.$/),
       type: "object",
     });
@@ -89,9 +89,10 @@ describe.each(schemas)("%s", (path, schema) => {
   });
 
   test("HTTP-4: it names its own type, and refuses no field of a later version", () => {
-    const { type } = schema.properties as Record<string, Json>;
+    const name = path.startsWith("op/") ? "op" : "type";
+    const { [name]: type } = schema.properties as Record<string, Json>;
     expect(type?.const).toBe(String(schema.title).replace(/\.client$/, ""));
-    expect(schema.required).toContain("type");
+    expect(schema.required).toContain(name);
     // Settings and the policy's rules are the exception: what is not known would be lost without a word.
     const closed: Record<string, string> = {
       "room/settings.set.json": "/settings",

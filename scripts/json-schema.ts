@@ -1,6 +1,7 @@
 /** From zod to the JSON Schemas (2020-12) that are published (HTTP-4). */
 import * as z from "zod";
-import { publishedSchemas } from "../src/shared/wire/index.ts";
+import { AGENT_MESSAGES, ANSWERS, OPS } from "../src/shared/wire/agent/index.ts";
+import { type Published, publishedSchemas } from "../src/shared/wire/index.ts";
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
@@ -23,18 +24,35 @@ function tidy(zodSchema: z.core.$ZodTypes, schema: JsonSchema): void {
   if (zodSchema instanceof z.ZodRecord) delete schema.propertyNames;
 }
 
+/** Everything that is published, by the path of its file under `schemas/` and without its ending. */
+function published(): Map<string, Published> {
+  const out = new Map<string, Published>();
+  for (const [name, of] of Object.entries(publishedSchemas())) out.set(`room/${name}`, of);
+  for (const [name, schema] of Object.entries(AGENT_MESSAGES))
+    out.set(`agent/${name}`, { schema, ...agentSide(name) });
+  for (const [name, schema] of Object.entries(OPS)) out.set(`op/${name}`, { schema, sentBy: "server" });
+  return new Map([...out].toSorted(byName));
+}
+
+/** Which side sends a message of the agent protocol. */
+function agentSide(name: string): Pick<Published, "sentBy"> {
+  const both = name === "error" || name === "ping" || name === "pong";
+  if (both) return { sentBy: "either" };
+  return { sentBy: name in ANSWERS ? "client" : "server" };
+}
+
 /** The files under `schemas/`, by path. */
 export function schemaFiles(): Map<string, JsonSchema> {
   const files = new Map<string, JsonSchema>();
-  for (const [name, { schema, sentBy }] of Object.entries(publishedSchemas()).toSorted(byName)) {
+  for (const [name, { schema, sentBy }] of published()) {
     const { $schema, description, ...rest } = inlineRoot(
-      toJsonSchema(schema, sentBy === "server" ? "output" : "input"),
+      toJsonSchema(schema, sentBy === "client" ? "input" : "output"),
     );
-    const path = `room/${name}.json`;
+    const path = `${name}.json`;
     files.set(path, {
       ...($schema === undefined ? {} : { $schema }),
       $id: `/schemas/${path}`,
-      title: name,
+      title: name.slice(name.indexOf("/") + 1),
       ...(description === undefined ? {} : { description }),
       ...rest,
     });
@@ -57,10 +75,10 @@ function inlineRoot({ $ref, $defs, ...rest }: JsonSchema): JsonSchema {
 
 /** The list of what is published, for a reader that starts from nothing. */
 function indexOf(files: ReadonlyMap<string, JsonSchema>): JsonSchema {
-  const sent = publishedSchemas();
+  const sent = published();
   const schemas = [...files].map(([path, { title = "", description }]) => ({
     name: title,
-    sent_by: sent[title]?.sentBy,
+    sent_by: sent.get(path.slice(0, -".json".length))?.sentBy,
     path: `/schemas/${path}`,
     description,
   }));

@@ -5,6 +5,9 @@ import { ERROR_STATUS, errorOf, type Refusal } from "../../src/shared/wire/error
 import { Refused, type Result, refuse } from "../kit/result.ts";
 import { checked, parseJson } from "../room/parse.ts";
 import type { Room } from "../room/room.ts";
+
+export { boardOf, officeOf, roomOf } from "../objects.ts";
+
 import type { Credential } from "../room/types.ts";
 
 export interface GatewayEnv {
@@ -23,14 +26,6 @@ export type C = Context<GatewayEnv>;
 
 /** The largest JSON body: one frame's worth, or an array of a hundred. */
 export const MAX_JSON_BYTES = 4 * 1024 * 1024;
-
-/** The Room of a workspace. Asking for one that was never made creates nothing (AUTH-4). */
-export function roomOf(env: Env, workspaceId: string): DurableObjectStub<Room> {
-  const rooms = env.JURISDICTION
-    ? env.ROOM.jurisdiction(env.JURISDICTION as DurableObjectJurisdiction)
-    : env.ROOM;
-  return rooms.getByName(workspaceId);
-}
 
 /** Where this deployment is reached, as the caller reached it. */
 export function originOf(c: C): string {

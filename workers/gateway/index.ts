@@ -13,6 +13,8 @@ import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
 import { workspace } from "./routes/workspace.ts";
 
+export { Board } from "../office/board/board.ts";
+export { Office } from "../office/office.ts";
 export { Room } from "../room/room.ts";
 
 const app = new Hono<GatewayEnv>();

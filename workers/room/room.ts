@@ -10,6 +10,7 @@ import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { openGroupCommit } from "../kit/group-commit.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
+import type { Letter } from "../kit/outbox.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
 import type { SignedUrl } from "../kit/sign.ts";
 import { authenticate, mustAdminister, mustSpeak, unauthenticated } from "./access/authenticate.ts";
@@ -138,6 +139,11 @@ export class Room extends DurableObject<Env> {
       this.#settled({ receipts: [], rows: [], effects });
       return taken;
     });
+  }
+
+  /** Letters from the board and the offices, each taken once (TEAM-2, CHAT-2). */
+  take(_source: string, _letters: Letter[]): void {
+    // Filled in with the office.
   }
 
   #importing(): Ledger {

@@ -150,7 +150,7 @@ export type ServerFrame = ServerEvent | z.infer<(typeof SERVER_FRAMES)[keyof typ
 /** A schema of `schemas/room/`, and which end of the wire sends what it describes. */
 export interface Published {
   schema: z.ZodType;
-  sentBy: "server" | "client";
+  sentBy: "server" | "client" | "either";
 }
 
 /**
