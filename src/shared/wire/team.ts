@@ -74,6 +74,7 @@ export const teamRule = z.strictObject({
       text: text.optional().describe("Words that the event's text has in it, case aside."),
     })
     .default({}),
+  // oxlint-disable-next-line unicorn/no-thenable -- the rule's own word; it is data and never awaited
   then: z.enum(["wake", "act", "ignore"]),
   kind: text.optional().describe("With wake: the kind of the work."),
   to: handle.optional().describe("With wake or act: who; else whose ticket or pull request it is."),
