@@ -36,7 +36,13 @@ export const errorFrame = z
     retryable: z.boolean().describe("Whether the same request may succeed unchanged, later."),
     of: z.string().optional().describe("The id of the frame that this answers."),
     details: z
-      .array(z.object({ path: z.string(), message: z.string() }))
+      .array(
+        z.object({
+          path: z.string(),
+          line: z.int().positive().optional().describe("Of the document that was sent."),
+          message: z.string(),
+        }),
+      )
       .optional()
       .describe("What is wrong, path by path."),
     retry_after_s: z.number().optional().describe("Seconds until it is worth another try."),
@@ -48,7 +54,7 @@ export type ErrorFrame = z.infer<typeof errorFrame>;
 export interface Refusal {
   code: ErrorCode;
   message: string;
-  details?: { path: string; message: string }[];
+  details?: { path: string; line?: number; message: string }[];
   retry_after_s?: number;
 }
 
