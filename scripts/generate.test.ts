@@ -89,6 +89,8 @@ describe.each(schemas)("%s", (path, schema) => {
   });
 
   test("HTTP-4: it names its own type, and refuses no field of a later version", () => {
+    // The team's config is no message: it says its version, and a key that is misspelled is a fault (TEAM-1).
+    if (path === "team.json") return expect(schema.additionalProperties).toBe(false);
     const name = path.startsWith("op/") ? "op" : "type";
     const { [name]: type } = schema.properties as Record<string, Json>;
     expect(type?.const).toBe(String(schema.title).replace(/\.client$/, ""));

@@ -1,15 +1,16 @@
-// Writes schemas/ and openapi.json from the schemas that validate the wire; `--check` only compares (HTTP-4).
+// Writes schemas/, openapi.json and docs/team-config.md from the schemas that validate the wire; `--check` only compares (HTTP-4).
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { copyAssets } from "./docs-assets.ts";
 import { schemaFiles } from "./json-schema.ts";
 import { openapiDocument } from "./openapi.ts";
+import { teamConfigPage } from "./team-docs.ts";
 
 /** Every generated file by its path from the root, as text. */
 export function generatedFiles(): Map<string, string> {
   const files = new Map([...schemaFiles()].map(([path, schema]) => [`schemas/${path}`, textOf(schema)]));
-  return files.set("openapi.json", textOf(openapiDocument()));
+  return files.set("openapi.json", textOf(openapiDocument())).set("docs/team-config.md", teamConfigPage());
 }
 
 function textOf(value: unknown): string {

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { AGENT_MESSAGES, ANSWERS, OPS } from "../src/shared/wire/agent/index.ts";
 import { type Published, publishedSchemas } from "../src/shared/wire/index.ts";
+import { team } from "../src/shared/wire/team.ts";
 
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
@@ -31,6 +32,7 @@ function published(): Map<string, Published> {
   for (const [name, schema] of Object.entries(AGENT_MESSAGES))
     out.set(`agent/${name}`, { schema, ...agentSide(name) });
   for (const [name, schema] of Object.entries(OPS)) out.set(`op/${name}`, { schema, sentBy: "server" });
+  out.set("team", { schema: team, sentBy: "client" });
   return new Map([...out].toSorted(byName));
 }
 
