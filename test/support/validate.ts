@@ -64,23 +64,36 @@ function cached(key: string, make: () => ValidateFunction | undefined): Validate
 function frameSchema(type: string, sentBy: "server" | "client"): ValidateFunction | undefined {
   return cached(`${sentBy} ${type}`, () => {
     const names = sentBy === "client" ? [`${type}.client`, type] : [type];
-    const name = names.find((n) => /^[a-z_.]+$/.test(n) && existsSync(fileOf(n)));
-    if (name === undefined || sentBy !== senders().get(name)) return undefined;
-    return ajv.compile(closed({ ...readJson(fileOf(name)), $id: `closed:${name}` }) as AnySchema);
+    const name = names.find((n) => /^[a-z_.]+$/.test(n) && existsSync(fileOf(`room/${n}`)));
+    if (name === undefined || sentBy !== senders().get(`/schemas/room/${name}.json`)) return undefined;
+    return closedSchema(`room/${name}`);
   });
 }
 
-function fileOf(name: string): URL {
-  return new URL(`schemas/room/${name}.json`, root);
+/** What is wrong with a frame of the agent protocol, held against `schemas/agent/` (OFF-1). */
+export function validateAgentFrame(frame: unknown): string[] {
+  const type = isRecord(frame) ? frame.type : undefined;
+  if (typeof type !== "string" || !/^[a-z_]+$/.test(type) || !existsSync(fileOf(`agent/${type}`)))
+    return [`${String(type)}: there is no schema for a frame of this type`];
+  const validate = cached(`agent ${type}`, () => closedSchema(`agent/${type}`));
+  return validate ? problemsOf(validate, frame).map((problem) => `${type}${problem}`) : [];
 }
 
-let sendersByName: Map<string, string> | undefined;
+function closedSchema(name: string): ValidateFunction {
+  return ajv.compile(closed({ ...readJson(fileOf(name)), $id: `closed:${name}` }) as AnySchema);
+}
+
+function fileOf(name: string): URL {
+  return new URL(`schemas/${name}.json`, root);
+}
+
+let sendersByPath: Map<string, string> | undefined;
 function senders(): Map<string, string> {
   const { schemas } = readJson(new URL("schemas/index.json", root)) as {
-    schemas: { name: string; sent_by: string }[];
+    schemas: { path: string; sent_by: string }[];
   };
-  sendersByName ??= new Map(schemas.map(({ name, sent_by }) => [name, sent_by]));
-  return sendersByName;
+  sendersByPath ??= new Map(schemas.map(({ path, sent_by }) => [path, sent_by]));
+  return sendersByPath;
 }
 
 interface OpenApi {
