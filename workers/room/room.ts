@@ -13,6 +13,7 @@ import { isMade, migrate } from "../kit/migrations.ts";
 import type { Letter } from "../kit/outbox.ts";
 import { faultOf, Refused, type Result } from "../kit/result.ts";
 import type { SignedUrl } from "../kit/sign.ts";
+import type { Identity } from "../office/letters.ts";
 import { authenticate, mustAdminister, mustSpeak, unauthenticated } from "./access/authenticate.ts";
 import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
 import {
@@ -35,6 +36,7 @@ import { passOnOverdue } from "./judge/pickups.ts";
 import { handUnclaimed } from "./judge/stillness.ts";
 import { endOverdueRuns } from "./judge/watch.ts";
 import { openLimits } from "./limits.ts";
+import { identityOf, unknownOf } from "./office/identity.ts";
 import { idOf } from "./parse.ts";
 import { type ReadAnswer, type ReadArgs, type ReadName, read } from "./reads/index.ts";
 import { ROOM_MIGRATIONS } from "./schema.ts";
@@ -144,6 +146,16 @@ export class Room extends DurableObject<Env> {
   /** Letters from the board and the offices, each taken once (TEAM-2, CHAT-2). */
   take(_source: string, _letters: Letter[]): void {
     // Filled in with the office.
+  }
+
+  /** Who a credential is, for the routes of the board and the offices: they decide rights (AUTH-2, TEAM-2). */
+  identify(credential: Credential): Result<Identity> {
+    return this.#settle(() => identityOf(this.#caller(credential)));
+  }
+
+  /** Which of these are no people or spaces of the workspace: a team's config names none of them (TEAM-1). */
+  known(asked: { users: string[]; spaces: string[] }): { users: string[]; spaces: string[] } {
+    return isMade(this.#db) ? unknownOf(this.#db, asked) : asked;
   }
 
   #importing(): Ledger {

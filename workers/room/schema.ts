@@ -1,6 +1,7 @@
 /** The tables of a Room, as migrations (kit/migrations.ts). Times are milliseconds, JSON is text. */
 import { ALARMS_TABLE } from "../kit/alarms.ts";
 import type { Migration } from "../kit/migrations.ts";
+import { OUTBOX_TABLES } from "../kit/outbox.ts";
 
 const FIRST = `
 ${ALARMS_TABLE};
@@ -226,4 +227,20 @@ ALTER TABLE blobs ADD COLUMN missing INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX blobs_missing ON blobs (sha256) WHERE missing != 0;
 `;
 
-export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }, { sql: IMPORT }];
+/**
+ * The office (TEAM-2, CHAT-2). office_handle: the person of the team that an agent is, of the harness that is
+ * built in. A hook's token has its source and the event types it may send (WORK-4). ask: the question at the
+ * board that a question is (ITEM-2). office_runs: a run that goes on under another id, since the room had ended it.
+ */
+const OFFICE = `
+${OUTBOX_TABLES};
+ALTER TABLE participants ADD COLUMN office_handle TEXT;
+CREATE UNIQUE INDEX participants_office ON participants (office_handle) WHERE office_handle IS NOT NULL;
+ALTER TABLE tokens ADD COLUMN source TEXT;
+ALTER TABLE tokens ADD COLUMN types TEXT;
+ALTER TABLE questions ADD COLUMN ask TEXT;
+CREATE UNIQUE INDEX questions_ask ON questions (ask) WHERE ask IS NOT NULL;
+CREATE TABLE office_runs (office_run TEXT PRIMARY KEY, run_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
+export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }, { sql: IMPORT }, { sql: OFFICE }];

@@ -37,6 +37,8 @@ export interface ParticipantRow {
   created_at: number;
   withdrawn: number;
   removed_at: number | null;
+  /** An agent of the built-in office harness: the person of the team that it is (TEAM-2). */
+  office_handle: string | null;
 }
 
 /** An authenticated caller. */
@@ -44,6 +46,8 @@ export interface Caller {
   participant: ParticipantRow;
   tokenId: string;
   scopes: Scope[];
+  /** A hook's token: what it may send (WORK-4). */
+  hook?: { source: string; types: string[] };
   origin: string;
 }
 

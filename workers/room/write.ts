@@ -148,6 +148,7 @@ const ROOM_ITSELF: Caller = {
     created_at: 0,
     withdrawn: 0,
     removed_at: null,
+    office_handle: null,
   },
   tokenId: "",
   scopes: [],

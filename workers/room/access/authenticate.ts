@@ -23,6 +23,9 @@ export interface TokenRow {
   session: number;
   created_at: number;
   last_used_at: number | null;
+  /** A hook's (WORK-4): where its events come from, and which types it may send, as JSON. */
+  source: string | null;
+  types: string | null;
 }
 
 /** The caller behind a credential; refuses with one answer whatever is wrong with it. */
@@ -38,6 +41,9 @@ export function authenticate(db: Db, credential: Credential, now: number): Calle
     participant: who,
     tokenId: row.id,
     scopes: JSON.parse(row.scopes) as Scope[],
+    ...(row.source === null
+      ? {}
+      : { hook: { source: row.source, types: JSON.parse(row.types ?? "[]") as string[] } }),
     origin: credential.origin,
   };
 }
