@@ -1,0 +1,69 @@
+/** USE-1: what of a runtime session's running totals is new, and what it costs. */
+import type { ModelUsage } from "../wire/agent/parts.ts";
+import type { Team } from "../wire/team.ts";
+
+/** A model's counters in a session as they were last reported: where the next report counts from. */
+export interface Baseline {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheCreationTokens: number;
+  /** In micro-dollars: sums of floating dollars drift. */
+  costMicros: number;
+}
+/** What one report newly adds. */
+export type Added = Baseline;
+
+const TOKENS = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheCreationTokens"] as const;
+const NONE: Baseline = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheCreationTokens: 0,
+  costMicros: 0,
+};
+
+type Prices = Team["usage"]["prices"];
+
+/** What tokens cost by a list of prices in dollars for a million: a micro-dollar for each. */
+function priced(added: Added, price: Prices[string]): number {
+  return Math.round(
+    added.inputTokens * price.input +
+      added.outputTokens * price.output +
+      added.cacheReadTokens * price.cache_read +
+      added.cacheCreationTokens * price.cache_creation,
+  );
+}
+
+/**
+ * What a model's running total adds to `before`, each counter for itself: the increase, and nothing when it fell.
+ * What was reported is the next baseline either way, so that after a smaller total only what grows from there counts.
+ * The cost is that of `usage.prices`, else the increase of the reported one, else nothing.
+ */
+export function addUsage(
+  before: Baseline | undefined,
+  total: ModelUsage,
+  price: Prices[string] | undefined,
+): { added: Added; baseline: Baseline } {
+  const from = before ?? NONE;
+  const baseline: Baseline = {
+    inputTokens: total.inputTokens,
+    outputTokens: total.outputTokens,
+    cacheReadTokens: total.cacheReadTokens,
+    cacheCreationTokens: total.cacheCreationTokens,
+    // A report without a cost says nothing about it: the next one goes on from the last that did.
+    costMicros: total.costUsd === undefined ? from.costMicros : Math.round(total.costUsd * 1e6),
+  };
+  const added = { ...NONE };
+  for (const counter of [...TOKENS, "costMicros"] as const)
+    added[counter] = Math.max(0, baseline[counter] - from[counter]);
+  if (price) added.costMicros = priced(added, price);
+  return { added, baseline };
+}
+
+/** Two amounts of usage together. */
+export function sumUsage(a: Added, b: Added): Added {
+  const sum = { ...a };
+  for (const counter of [...TOKENS, "costMicros"] as const) sum[counter] += b[counter];
+  return sum;
+}
