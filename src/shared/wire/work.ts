@@ -108,6 +108,8 @@ export const workComment = z.object({
   line: z.int().nullish(),
   thread: short.optional(),
   reply_to: short.optional(),
+  review: short.optional().describe("The id of the review that it is part of."),
+  deleted: z.literal(true).optional().describe("It was taken away; its body is empty."),
   anchor: z.string().max(4000).optional().describe("For a document: the text that it is on."),
 });
 export const workReview = z.object({
@@ -160,7 +162,8 @@ export const workEvent = z.object({
   ...given,
   source: short.describe("`board`, `github`, `room`, `office`, `schedule`, or a hook token's source."),
   chat: workChat.optional(),
-  thread: z.object({ id: short, resolved: z.boolean() }).optional(),
+  /** `id` is the thread's first comment's; `host` the host's own name of it, to answer in and resolve by. */
+  thread: z.object({ id: short, resolved: z.boolean(), host: short.optional() }).optional(),
   /** Whose review is asked for, or is no more. */
   reviewer: short.optional(),
   push: z.object({ repo: short, branch: z.string().max(500), sha: z.string().max(80) }).optional(),
