@@ -33,8 +33,8 @@ test("CHAT-3 the same filing again is a repeat, another ticket, verb or person i
   expect(decideFiling(filed({ ticket: null, verb: "work_queue" }), filed())).toBe("taken");
 });
 
+const items = (...states: string[]) => states.map((state, n) => ({ id: `itm_${n}`, state }));
 test("CHAT-3 busy means that another item is queued or active", () => {
-  const items = (...states: string[]) => states.map((state, n) => ({ id: `itm_${n}`, state }));
   expect(isBusy(items("active"), "itm_0")).toBe(false);
   expect(isBusy(items("active", "blocked", "waiting", "done", "canceled"), "itm_0")).toBe(false);
   expect(isBusy(items("active", "queued"), "itm_0")).toBe(true);

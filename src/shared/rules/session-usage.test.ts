@@ -73,7 +73,7 @@ test("USE-1 totals that only grow add up to the last one, however often they are
 test("USE-1 nothing is ever below zero, and one report adds no more than its total", () => {
   fc.assert(
     fc.property(fc.array(usage, { maxLength: 20 }), (reports) => {
-      for (const [index, added] of run(reports as ReturnType<typeof tokens>[]).entries()) {
+      for (const [index, added] of run(reports).entries()) {
         for (const value of Object.values(added)) expect(value).toBeGreaterThanOrEqual(0);
         expect(added.inputTokens).toBeLessThanOrEqual(reports[index]!.inputTokens);
       }
