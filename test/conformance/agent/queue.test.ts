@@ -23,7 +23,7 @@ describe("the queue", () => {
     for (const { id } of [a, b, c]) {
       await offered(agent, id);
       await agent.fence();
-      expect(agent.frames.filter((f) => f.type === "offer").at(-1).payload.workItem.id).toBe(id);
+      expect(agent.frames.findLast((f) => f.type === "offer").payload.workItem.id).toBe(id);
       await accept(agent, id);
       expect((await agent.ask("handback", handback(id))).type).toBe("ack");
     }
