@@ -1,0 +1,258 @@
+/** Puts an event into the board's state: every table is a join, so that the order of events is no matter (WORK-1). */
+import { ticketCandidates } from "../../../../src/shared/rules/ticket-links.ts";
+import {
+  newerCheck,
+  prGiven,
+  prState,
+  reviewGiven,
+  textOf,
+  ticketGiven,
+} from "../../../../src/shared/rules/work-state.ts";
+import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
+import type { BoardLedger } from "../ledger.ts";
+import { docRow, merged, prKey, prRow, type StoredActor, ticketRow } from "./store.ts";
+
+/**
+ * @param at when it happened, ms, as {@link timeOf} believes it
+ */
+export function applyEvent(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  // A token's types bound what it may change (WORK-4): an event changes nothing but what its type is about.
+  const about = event.type.slice(0, event.type.indexOf("."));
+  if (about === "ticket") applyTicket(ledger, event, at);
+  if (about === "pr" || about === "merge") {
+    applyPr(ledger, event, at);
+    applyReview(ledger, event, at);
+    if (event.thread && event.pr) applyThread(ledger, prKey(event.pr), event.thread, at);
+  }
+  if (about === "doc") applyDoc(ledger, event, at);
+  if (about === "check" && event.check) applyCheck(ledger, event.check, at);
+  applyComment(ledger, event, at);
+}
+
+function applyTicket(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  if (!event.ticket) return;
+  const { key } = event.ticket;
+  const row = ticketRow(ledger, key);
+  const fields = merged(row?.fields, ticketGiven(event), at);
+  const columns = [
+    JSON.stringify(fields),
+    textOf(fields, "title") ?? null,
+    textOf(fields, "url") ?? null,
+    textOf(fields, "status") ?? null,
+    textOf(fields, "assignee") ?? null,
+    textOf(fields, "parent") ?? null,
+  ];
+  if (row) {
+    ledger.db.run(
+      `UPDATE tickets SET fields = ?, title = ?, url = ?, status = ?, assignee = ?, parent = ?,
+         created_at = min(created_at, ?), updated_at = max(updated_at, ?) WHERE n = ?`,
+      ...columns,
+      at,
+      at,
+      row.n,
+    );
+    return;
+  }
+  ledger.db.run(
+    `INSERT INTO tickets (fields, title, url, status, assignee, parent, key, created_at, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...columns,
+    key,
+    at,
+    at,
+  );
+  // A pull request may have named it before it was known.
+  for (const { pr } of ledger.db.all<{ pr: string }>("SELECT pr FROM pr_tickets WHERE key = ?", key))
+    linkTicket(ledger, pr);
+}
+
+/** The first candidate that is a ticket (ITEM-4). */
+function linkTicket(ledger: BoardLedger, pr: string): void {
+  ledger.db.run(
+    `UPDATE prs SET ticket = (SELECT p.key FROM pr_tickets p JOIN tickets t ON t.key = p.key
+       WHERE p.pr = ?1 ORDER BY p.place LIMIT 1) WHERE key = ?1`,
+    pr,
+  );
+}
+
+function applyPr(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  const { pr } = event;
+  if (!pr) return;
+  const key = prKey(pr);
+  const row = prRow(ledger, key);
+  const fields = merged(row?.fields, prGiven(event), at);
+  const columns = [
+    JSON.stringify(fields),
+    prState(fields),
+    fields["draft"]?.v === true ? 1 : 0,
+    textOf(fields, "author") ?? null,
+    textOf(fields, "head") ?? null,
+    textOf(fields, "head_sha") ?? null,
+    textOf(fields, "base") ?? null,
+    textOf(fields, "merge_sha") ?? null,
+    at,
+    at,
+    ledger.now,
+    key,
+  ];
+  if (!row)
+    ledger.db.run(
+      `INSERT INTO prs (key, repo, number, fields, state, draft, created_at, updated_at, read_at)
+         VALUES (?, ?, ?, '{}', 'open', 0, ?, ?, ?)`,
+      key,
+      pr.repo,
+      pr.number,
+      at,
+      at,
+      ledger.now,
+    );
+  ledger.db.run(
+    `UPDATE prs SET fields = ?, state = ?, draft = ?, author = ?, head = ?, head_sha = ?, base = ?, merge_sha = ?,
+       created_at = min(created_at, ?), updated_at = max(updated_at, ?), read_at = ? WHERE key = ?`,
+    ...columns,
+  );
+  const candidates = ticketCandidates({
+    head: textOf(fields, "head"),
+    title: textOf(fields, "title"),
+    body: textOf(fields, "body"),
+    repo: pr.repo,
+  });
+  const before = ledger.db
+    .all<{ key: string }>("SELECT key FROM pr_tickets WHERE pr = ? ORDER BY place", key)
+    .map((c) => c.key);
+  if (JSON.stringify(before) === JSON.stringify(candidates)) return;
+  ledger.db.run("DELETE FROM pr_tickets WHERE pr = ?", key);
+  for (const [place, ticket] of candidates.entries())
+    ledger.db.run("INSERT INTO pr_tickets (pr, place, key) VALUES (?, ?, ?)", key, place, ticket);
+  linkTicket(ledger, key);
+}
+
+function applyDoc(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  const { doc } = event;
+  if (!doc) return;
+  const fields = merged(
+    docRow(ledger, doc.id)?.fields,
+    { title: doc.title, url: doc.url, ticket: doc.ticket },
+    at,
+  );
+  ledger.db.run(
+    `INSERT INTO docs (id, fields, ticket, at) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (id) DO UPDATE SET fields = ?2, ticket = ?3, at = max(at, ?4)`,
+    doc.id,
+    JSON.stringify(fields),
+    textOf(fields, "ticket") ?? null,
+    at,
+  );
+}
+
+function applyCheck(ledger: BoardLedger, check: NonNullable<WorkEvent["check"]>, at: number): void {
+  const at4 = [check.repo, check.sha, check.app, check.name] as const;
+  const have = ledger.db.one<{ run: string | null; at: number; status: typeof check.status }>(
+    "SELECT run, at, status FROM checks WHERE repo = ? AND sha = ? AND app = ? AND name = ?",
+    ...at4,
+  );
+  const given = { run: check.run ?? null, at, status: check.status };
+  if (have && !newerCheck(have, given)) return;
+  ledger.db.run(
+    `INSERT OR REPLACE INTO checks (repo, sha, app, name, run, at, status, url, summary)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ...at4,
+    given.run,
+    at,
+    given.status,
+    check.url ?? null,
+    check.summary ?? null,
+  );
+}
+
+const actorOf = (event: WorkEvent): string =>
+  JSON.stringify({ ...event.actor, source: event.source } satisfies StoredActor);
+
+function applyReview(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  const { review, pr } = event;
+  if (!review || !pr) return;
+  const key = prKey(pr);
+  const row = ledger.db.one<{ fields: string; at: number }>(
+    "SELECT fields, at FROM reviews WHERE pr = ? AND id = ?",
+    key,
+    review.id,
+  );
+  const fields = merged(row ? JSON.parse(row.fields) : undefined, reviewGiven(review), at);
+  // Who wrote it is who spoke first: whoever dismisses or edits it later has not written it.
+  const by = fields["by"];
+  if (review.state !== "dismissed" && (!by || at < by.at)) fields["by"] = { v: actorOf(event), at };
+  ledger.db.run(
+    `INSERT INTO reviews (pr, id, at, actor, fields) VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (pr, id) DO UPDATE SET fields = ?5, at = min(at, ?3), actor = ?4`,
+    key,
+    review.id,
+    at,
+    textOf(fields, "by") ?? actorOf(event),
+    JSON.stringify(fields),
+  );
+}
+
+/** What a comment is on: what its event's type is about. */
+export function commentTarget(event: WorkEvent): { type: "ticket" | "pr" | "doc"; ref: string } | undefined {
+  if (event.type.startsWith("pr.")) return event.pr && { type: "pr", ref: prKey(event.pr) };
+  if (event.type === "ticket.commented") return event.ticket && { type: "ticket", ref: event.ticket.key };
+  return event.type === "doc.commented" && event.doc ? { type: "doc", ref: event.doc.id } : undefined;
+}
+
+/** The review thread of an inline comment: its own, else the one of the comment that it answers, else a new one. */
+export const threadOf = (comment: NonNullable<WorkEvent["comment"]>): string =>
+  comment.thread ?? comment.reply_to ?? comment.id;
+
+function applyComment(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  const { comment } = event;
+  const target = commentTarget(event);
+  if (!comment || !target) return;
+  const { ref } = target;
+  const inline = event.type === "pr.inline_commented";
+  const row = ledger.db.one<{ fields: string; at: number }>(
+    "SELECT fields, at FROM comments WHERE type = ? AND ref = ? AND id = ?",
+    target.type,
+    ref,
+    comment.id,
+  );
+  const { body, url, path, line, reply_to, anchor } = comment;
+  const fields = merged(
+    row ? JSON.parse(row.fields) : undefined,
+    { body, url, path, line: line ?? undefined, reply_to, anchor },
+    at,
+  );
+  ledger.db.run(
+    `INSERT INTO comments (type, ref, id, at, actor, thread, fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+       ON CONFLICT (type, ref, id) DO UPDATE SET
+         actor = CASE WHEN ?4 < at THEN ?5 ELSE actor END, at = min(at, ?4), fields = ?7`,
+    target.type,
+    ref,
+    comment.id,
+    at,
+    actorOf(event),
+    inline ? threadOf(comment) : (comment.thread ?? null),
+    JSON.stringify(fields),
+  );
+  if (inline)
+    ledger.db.run(
+      "INSERT OR IGNORE INTO threads (pr, id, resolved, resolved_at) VALUES (?, ?, 0, -1)",
+      ref,
+      threadOf(comment),
+    );
+}
+
+function applyThread(
+  ledger: BoardLedger,
+  pr: string,
+  thread: { id: string; resolved: boolean },
+  at: number,
+): void {
+  ledger.db.run(
+    `INSERT INTO threads (pr, id, resolved, resolved_at) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT (pr, id) DO UPDATE SET resolved = ?3, resolved_at = ?4 WHERE ?4 >= resolved_at`,
+    pr,
+    thread.id,
+    thread.resolved ? 1 : 0,
+    at,
+  );
+}
