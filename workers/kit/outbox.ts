@@ -29,9 +29,15 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 
 export interface Outbox {
-  /** Writes a letter down, inside the caller's transaction. Nothing is sent yet. */
+  /**
+   * Writes a letter down, inside the caller's transaction. Nothing is sent and no alarm is set yet: one that was
+   * set in a transaction that is undone would be gone, and its time still remembered.
+   */
   post(target: string, kind: string, body: object): void;
-  /** Sends what waits, target by target, each in order. Call it after the commit and from the alarm. */
+  /**
+   * Sends what waits, target by target, each in order. Call it in the same turn as the commit, so that both are
+   * durable together, and from the alarm.
+   */
   drain(): Promise<void>;
 }
 
@@ -95,9 +101,6 @@ export function openOutbox(need: OutboxNeeds): Outbox {
   return {
     post(target, kind, body) {
       db.run("INSERT INTO outbox (target, kind, body) VALUES (?, ?, ?)", target, kind, JSON.stringify(body));
-      // A crash right after the commit leaves the letter to the alarm.
-      const waits = db.one("SELECT 1 FROM outbox_waits WHERE target = ?", target);
-      if (!waits) wait(target, 0);
     },
     async drain() {
       const targets = db.all<{ target: string }>("SELECT DISTINCT target FROM outbox");

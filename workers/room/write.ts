@@ -87,7 +87,7 @@ interface Opening {
 }
 
 /** A writer over the current head; what it appends goes to `out`. The caller holds the transaction. */
-function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
+function openWriter({ db, clock, post }: Ledger, of: Opening, out: Written) {
   const main: { row?: LogRow; receipt: Extras } = { receipt: {} };
   let head = headSeq(db);
   const writer: Writer = {
@@ -97,6 +97,8 @@ function openWriter({ db, clock }: Ledger, of: Opening, out: Written) {
     now: of.now,
     workspace: of.workspace,
     actor: of.actor,
+    toBoard: (kind, body) => post("board", kind, body),
+    toOffice: (handle, kind, body) => post(`office/${handle}`, kind, body),
     afterwards: (effect) => void out.effects.push(effect),
     append(type, decided) {
       head += 1;

@@ -1,6 +1,7 @@
 /** What a write is made of, for those who decide it: handlers and the judgement know this and not the path. */
 import type { Actor, FactType, Receipt } from "../../src/shared/wire/index.ts";
 import type { Db } from "../kit/db.ts";
+import type { Address, BoardLetters, OfficeLetters } from "../office/letters.ts";
 import type { Clock } from "./ids.ts";
 import type { Limits } from "./limits.ts";
 import type { Caller, LogRow, Workspace } from "./types.ts";
@@ -30,6 +31,9 @@ export interface Writer {
   readonly actor: Actor;
   /** Appends a fact and returns its row. */
   append(type: FactType, decided: Decided): LogRow;
+  /** Writes a letter down in this transaction; it leaves after the commit. */
+  toBoard<K extends keyof BoardLetters>(kind: K, body: BoardLetters[K]): void;
+  toOffice<K extends keyof OfficeLetters>(handle: string, kind: K, body: OfficeLetters[K]): void;
   /** Remembers what must happen once the write is done, such as closing a removed member's sockets. */
   afterwards(effect: Effect): void;
 }
@@ -45,6 +49,8 @@ export interface Ledger {
   db: Db;
   clock: Clock;
   limits: Limits;
+  /** Writes a letter to another object down, in the transaction that it is about; it leaves after the commit. */
+  post: (target: Address, kind: string, body: object) => void;
 }
 
 /** The outcome of a group of writes that stand or fall together. */
