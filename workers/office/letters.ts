@@ -98,8 +98,12 @@ export interface OfficeLetters {
   };
   /** An item that a person moved here from another office, whole. */
   moved: { item: MovedItem };
-  /** A person stopped the run of a chat item in a room (CHAT-2). */
-  stop_run: { runId: string; by: { id: string; name: string } };
+  /**
+   * The run of a chat item was stopped: by a person, whose word cancels the item (CHAT-2), or, with `because`, by
+   * the room itself at a ceiling (SPEND-3): then the item is blocked, so that a person can queue it again.
+   */
+  stop_run: { runId: string; by: { id: string; name: string }; because?: "spend" | "day" };
+  /** A room's message that was for this person was edited or taken back (NEW-7): `text` or `deleted`. */
   message_changed: { messageId: string; text?: string; deleted?: true };
   token_revoked: { tokenId: string };
   /** The usage windows of those who share a subscription hold offers until then, ms; absent: no more (USE-3). */
@@ -175,6 +179,17 @@ export interface BoardLetters {
 export interface RoomLetters {
   /** The team's people: each is an agent of the built-in office harness (TEAM-2). */
   people: { people: { handle: string; name: string }[] };
+  /**
+   * The person was paused or goes on: rooms ask a paused one nothing, and say so (ADDR-5). Sent by its office
+   * whenever that changes, also when `until` is over.
+   */
+  paused: { handle: string; paused: boolean };
+  /**
+   * A chat item's round began (CHAT-2). The same `runId` again is the same run; messages that have a run of this
+   * agent already are left out by the room. A run that the room had ended goes on: the office need not know.
+   * Whoever hears an agent on an item with an open run calls `room.runHeard([runId])`, every five minutes at most:
+   * a run that nothing is heard of for ten minutes shows as waiting, after an hour the room ends it (TURN-5).
+   */
   run_start: { runId: string; handle: string; spaceId: string; messageIds: string[] };
   run_step: { runId: string; text: string };
   run_usage: { runId: string; costUsd: number; inputTokens?: number; outputTokens?: number };
@@ -182,7 +197,7 @@ export interface RoomLetters {
   /** A question to a human, in their direct space with that agent (ITEM-2). Its answer comes as `answered`. */
   ask: { ask: string; handle: string; user: string; text: string };
   ask_canceled: { ask: string };
-  /** A line of the room's own (LOG-8), in these spaces. */
+  /** A line of the room's own (LOG-8), in these spaces. `about` may name people of the team by handle. */
   notice: { spaceIds: string[]; code: "office"; text: string; about: string[] };
   /** Work was filed from a space: a job begins there (SPEND-1). */
   brief: { spaceId: string };
