@@ -73,22 +73,36 @@ function operationOf(route: Route, components: Map<string, JsonSchema>): Json {
             content:
               body === "bytes"
                 ? { "application/octet-stream": {} }
-                : { "application/json": { schema: componentOf(body, "input", components) } },
+                : contentOf(route.bodyTypes, componentOf(body, "input", components)),
           },
         }),
     responses: responsesOf(route, components),
   };
 }
 
+/** One body in each of the forms that it may have. */
+function contentOf(types: readonly string[] = ["application/json"], schema: JsonSchema): Json {
+  return Object.fromEntries(types.map((type) => [type, { schema }]));
+}
+
 /** Query values are text in a URL; described is what the text stands for. */
-function parametersOf({ path, params = {}, query }: Route, components: Map<string, JsonSchema>): Json[] {
+function parametersOf(
+  { path, params = {}, query, headers = {} }: Route,
+  components: Map<string, JsonSchema>,
+): Json[] {
   const inPath = [...templateOf(path).matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
     schema: componentOf(params[name] ?? z.string(), "input", components),
   }));
-  if (!query) return inPath;
+  const inHeaders = Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: "header",
+    description,
+    schema: { type: "string" },
+  }));
+  if (!query) return [...inPath, ...inHeaders];
   const required = new Set(toJsonSchema(query, "input").required);
   const inQuery = Object.entries(toJsonSchema(query, "output").properties ?? {}).map(([name, given]) => {
     const { description, ...schema } = given as JsonSchema;
@@ -100,7 +114,7 @@ function parametersOf({ path, params = {}, query }: Route, components: Map<strin
       schema,
     };
   });
-  return [...inPath, ...inQuery];
+  return [...inPath, ...inHeaders, ...inQuery];
 }
 
 function responsesOf(route: Route, components: Map<string, JsonSchema>): Json {

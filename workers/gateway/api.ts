@@ -5,6 +5,7 @@
 import { approvals } from "./api/approvals.ts";
 import { events } from "./api/events.ts";
 import { files } from "./api/files.ts";
+import { officeRoutes } from "./api/office.ts";
 import { published } from "./api/published.ts";
 import { rooms } from "./api/rooms.ts";
 import type { Route } from "./api/route.ts";
@@ -28,6 +29,11 @@ export const GROUPS: readonly Group[] = [
     name: "Approvals",
     description: "What agents ask before they act, the policy, the audit",
     routes: approvals,
+  },
+  {
+    name: "Office",
+    description: "The team, its people and their queues, tickets, events",
+    routes: officeRoutes,
   },
   { name: "Published", description: "What everybody may read", routes: published },
 ];

@@ -116,11 +116,14 @@ export function mustBeAdmin(c: C): void {
     refuse("forbidden", "This needs the deployment's ADMIN_TOKEN as the bearer.");
 }
 
+/** Where a request comes from, as the platform says it. */
+export function addressOf(c: C): string {
+  return c.req.header("cf-connecting-ip") ?? "local";
+}
+
 /** Counts a failed authentication by address and by token id; over the limit the answer is to wait (AUTH-7). */
 export async function countFailure(c: C): Promise<void> {
-  const keys = [c.req.header("cf-connecting-ip") ?? "local", c.get("credential")?.tokenId].filter(
-    (k) => k !== undefined,
-  );
+  const keys = [addressOf(c), c.get("credential")?.tokenId].filter((k) => k !== undefined);
   for (const key of keys) {
     const { success } = await c.env.AUTH_LIMITER.limit({ key });
     if (!success)

@@ -63,7 +63,7 @@ export function credentialOf(c: C): Credential {
 
 /** The body as JSON, read no further than it may be large. */
 export async function jsonBody(c: C): Promise<unknown> {
-  return parseJson(await boundedText(c));
+  return parseJson(await textOf(c));
 }
 
 /** A JSON body that fits a schema. */
@@ -72,16 +72,17 @@ export async function bodyOf<S extends z.ZodType>(c: C, schema: S): Promise<z.in
   return checked(schema, body);
 }
 
-async function boundedText(c: C): Promise<string> {
-  const tooLarge = () => refuse("too_large", `A body is at most ${MAX_JSON_BYTES} bytes. Send less at once.`);
-  if (Number(c.req.header("content-length") ?? 0) > MAX_JSON_BYTES) tooLarge();
+/** The body as text, read no further than it may be large. */
+export async function textOf(c: C, most = MAX_JSON_BYTES): Promise<string> {
+  const tooLarge = () => refuse("too_large", `A body is at most ${most} bytes here. Send less at once.`);
+  if (Number(c.req.header("content-length") ?? 0) > most) tooLarge();
   const body = c.req.raw.body;
   if (!body) return "";
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of body as ReadableStream<Uint8Array>) {
     size += part.byteLength;
-    if (size > MAX_JSON_BYTES) tooLarge();
+    if (size > most) tooLarge();
     parts.push(part);
   }
   const all = new Uint8Array(size);
@@ -93,6 +94,6 @@ async function boundedText(c: C): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(all);
   } catch {
-    refuse("malformed", "The body is not UTF-8. Send JSON in UTF-8.");
+    refuse("malformed", "The body is not UTF-8. Send it in UTF-8.");
   }
 }

@@ -6,11 +6,17 @@ import { attachments } from "./attachments.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
 import { answerHeaders } from "./headers.ts";
+import { agentSocket } from "./routes/agent-socket.ts";
 import { approvals } from "./routes/approvals.ts";
 import { events } from "./routes/events.ts";
 import { imports } from "./routes/imports.ts";
+import { people } from "./routes/people.ts";
 import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
+import { secrets } from "./routes/secrets.ts";
+import { team } from "./routes/team.ts";
+import { tickets } from "./routes/tickets.ts";
+import { work } from "./routes/work.ts";
 import { workspace } from "./routes/workspace.ts";
 
 export { Board } from "../office/board/board.ts";
@@ -36,10 +42,12 @@ app.route("/", published);
 app.use("/v1/*", readCredential);
 app.route("/v1", workspace);
 app.route("/v1/workspaces", imports);
+app.route("/v1/workspaces", agentSocket);
 app.route("/v1", events);
 app.route("/v1", reads);
 app.route("/v1", approvals);
 app.route("/v1/attachments", attachments);
+for (const part of [team, people, tickets, work, secrets]) app.route("/v1", part);
 
 app.notFound((c) =>
   failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }),

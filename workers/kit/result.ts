@@ -34,7 +34,10 @@ export function notFound(
     | "approval"
     | "question"
     | "grant"
-    | "policy version",
+    | "policy version"
+    | "person"
+    | "item"
+    | "ticket",
 ): never {
   refuse("not_found", `There is no such ${what}, or you may not see it. Check the id.`);
 }

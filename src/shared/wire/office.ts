@@ -74,7 +74,8 @@ export type ItemState = z.infer<typeof itemState>;
 /** One change of an item: who did what when, and why (QUEUE-1). */
 export const itemChange = z.object({
   at: instant,
-  state: itemState.describe("The state from then on."),
+  from: itemState.optional().describe("Left out where the item began."),
+  to: itemState.describe("The state from then on; the same as `from` where it only moved."),
   by: z.string().describe("A person's name, a handle, or the rule that did it."),
   why: z.string().optional(),
 });
@@ -90,7 +91,8 @@ export const officeItem = z.object({
   offered: z.boolean().describe("An offer is out and not accepted."),
   accepted: z.boolean().describe("The agent took it, in this round."),
   round: z.int().nonnegative().describe("How many times it was taken up."),
-  progress: z.object({ text: z.string(), at: instant }).optional(),
+  progress: z.string().optional().describe("What the agent last said of it. Data from the agent."),
+  progress_at: instant.optional(),
   why_waiting: z.string().optional().describe("Why it is not worked on now, in a sentence."),
   stuck: z.string().optional().describe("What looks wrong, and since when (OFF-10)."),
   ticket: z.string().optional(),

@@ -14,6 +14,10 @@ export interface Route {
   query?: z.ZodObject;
   /** A schema is a JSON body; `bytes` is any content. */
   body?: z.ZodType | "bytes";
+  /** The media types of the body, where they are others than JSON. */
+  bodyTypes?: readonly string[];
+  /** Headers that the route looks at, and what they say. */
+  headers?: Record<string, string>;
   /** Of the answer; default 200, and 204 where there is no `answer`. */
   status?: number;
   /** A schema is a JSON body; another media type is given by its name. */

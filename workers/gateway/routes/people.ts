@@ -1,0 +1,77 @@
+/** People of the team and their queues (QUEUE-4). */
+import { Hono } from "hono";
+import { isId } from "../../../src/shared/wire/ids.ts";
+import { addItem, patchItem, pausePerson } from "../../../src/shared/wire/office.ts";
+import { handle } from "../../../src/shared/wire/team.ts";
+import { notFound } from "../../kit/result.ts";
+import type { Identity } from "../../office/letters.ts";
+import { checked, parseJson } from "../../room/parse.ts";
+import { bodyOf, type C, type GatewayEnv, must, textOf } from "../context.ts";
+import { boardOf, identityOf, type OfficeCalls, officeOf } from "../rpc.ts";
+
+export const people = new Hono<GatewayEnv>();
+
+const board = (c: C) => boardOf(c.env, c.get("workspaceId"));
+
+/** The office of the person in the path. One that nobody has is asked for nothing, so that none is made (OFF-2). */
+async function officeIn(c: C, by: Identity): Promise<OfficeCalls> {
+  const given = handle.safeParse(c.req.param("handle"));
+  if (given.success && (await board(c).knows(given.data)))
+    return officeOf(c.env, c.get("workspaceId"), given.data);
+  // Who may see nobody is told so, whether there is somebody or not (ERR-3).
+  must(await board(c).people(by));
+  notFound("person");
+}
+
+people.get("/people", async (c) => {
+  const by = await identityOf(c);
+  return c.json(must(await board(c).people(by)));
+});
+
+people.get("/people/:handle", async (c) => {
+  const by = await identityOf(c);
+  return c.json(must(await (await officeIn(c, by)).person(by)));
+});
+
+people.post("/people/:handle/items", async (c) => {
+  const by = await identityOf(c);
+  const asked = await bodyOf(c, addItem);
+  return c.json(must(await (await officeIn(c, by)).addItem(by, asked)), 201);
+});
+
+people.patch("/people/:handle/items/:id", async (c) => {
+  const by = await identityOf(c);
+  const asked = await bodyOf(c, patchItem);
+  const office = await officeIn(c, by);
+  const id = c.req.param("id");
+  if (!isId(id, "itm")) notFound("item");
+  return c.json(must(await office.patchItem(by, id, asked)));
+});
+
+people.post("/people/:handle/pause", async (c) => {
+  const by = await identityOf(c);
+  const asked = await pauseOf(c);
+  return c.json(must(await (await officeIn(c, by)).pause(by, asked)));
+});
+
+people.post("/people/:handle/resume", async (c) => {
+  const by = await identityOf(c);
+  return c.json(must(await (await officeIn(c, by)).resume(by)));
+});
+
+people.post("/subscriptions/:name/pause", async (c) => {
+  const by = await identityOf(c);
+  const asked = await pauseOf(c);
+  return c.json(must(await board(c).pauseSubscription(by, c.req.param("name"), asked)));
+});
+
+people.post("/subscriptions/:name/resume", async (c) => {
+  const by = await identityOf(c);
+  return c.json(must(await board(c).resumeSubscription(by, c.req.param("name"))));
+});
+
+/** Why and until when; who says neither may send no body. */
+async function pauseOf(c: C) {
+  const text = await textOf(c);
+  return checked(pausePerson, text.trim() === "" ? {} : parseJson(text));
+}
