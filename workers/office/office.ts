@@ -8,8 +8,17 @@ import { type Db, openDb } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../kit/outbox.ts";
 import { boardOf, officeOf, roomOf } from "../objects.ts";
-import type { Address } from "./letters.ts";
+import { type Clock, openClock } from "../room/ids.ts";
+import { CALLS } from "./calls.ts";
+import { openSockets } from "./connect.ts";
+import type { Connection, Desk, Look } from "./desk.ts";
+import type { Address, OfficeLetters } from "./letters.ts";
 import { OFFICE_MIGRATIONS } from "./schema.ts";
+import { personRow, teamOf } from "./store/person.ts";
+import { TAKERS } from "./takers.ts";
+import { TIMED } from "./timed.ts";
+import { parts } from "./turns.ts";
+import { connectionEnded } from "./welcome.ts";
 
 export class Office extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
@@ -17,6 +26,8 @@ export class Office extends DurableObject<Env> {
   readonly #db: Db;
   readonly #alarms;
   readonly #outbox;
+  readonly #sockets;
+  #clock: Clock | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -29,27 +40,160 @@ export class Office extends DurableObject<Env> {
       send: (target, letters) => this.#send(target as Address, letters),
       fault: (error) => this.#fault(error),
     });
+    this.#sockets = openSockets({
+      ctx,
+      wall: () => this.wall(),
+      counts: () => this.#person().connection ?? undefined,
+      work: (work, then, as) => this.#work(work, then, as),
+      look: () => this.#look(),
+      identify: (credential) => CALLS.identify(env, this.#person().workspace, credential),
+      mint: () => this.#now().mint("evt"),
+      fault: (error) => this.#fault(error),
+    });
     if (isMade(this.#db)) {
       migrate(ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.#alarms.rearm();
     }
   }
 
+  // ---- what comes ----------------------------------------------------------------------------------
+
   /** Letters from the room, the board and other offices, each taken once. */
   take(source: Address, letters: Letter[]): void {
     const first = letters[0];
     // Only the board makes an office: an unknown person's stays without tables (OFF-2).
-    if (!isMade(this.#db) && !(source === "board" && first?.kind === "team")) return;
-    migrate(this.ctx.storage, this.#db, OFFICE_MIGRATIONS);
-    this.ctx.storage.transactionSync(() => takeIn(this.#db, source, letters, (_letter) => {}));
-    this.ctx.waitUntil(this.#outbox.drain());
+    if (!isMade(this.#db)) {
+      if (source !== "board" || first?.kind !== "team") return;
+      migrate(this.ctx.storage, this.#db, OFFICE_MIGRATIONS);
+      this.ctx.storage.transactionSync(() => makePerson(this.#db, first.body as OfficeLetters["team"]));
+    }
+    this.#work((desk) =>
+      takeIn(this.#db, source, letters, (letter) => {
+        const taker = TAKERS[letter.kind as keyof typeof TAKERS] as
+          | ((desk: Desk, body: unknown, from: Address) => void)
+          | undefined;
+        taker?.(desk, letter.body, source);
+      }),
+    );
+  }
+
+  /** The agent's upgrade; who it is its hello says (OFF-2). */
+  override fetch(request: Request): Response {
+    if (!isMade(this.#db)) return new Response(null, { status: 404 });
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#sockets.accept(server, request.headers.get("bullpen-origin") ?? new URL(request.url).origin);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override async webSocketMessage(ws: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    await this.#sockets.message(ws, data);
+  }
+
+  override webSocketClose(ws: WebSocket, code: number, reason: string): void {
+    try {
+      // 1005, 1006 and 1015 are never sent; unanswered, the client would wait ten seconds and see 1006.
+      ws.close(code === 1005 || code === 1006 || code === 1015 ? 1000 : code, reason);
+    } catch {
+      // Both sides are closed already.
+    }
+    this.#work(() => {});
+  }
+
+  override webSocketError(): void {
+    this.#work(() => {});
   }
 
   override async alarm(): Promise<void> {
     if (!isMade(this.#db)) return;
     await this.#alarms.fire(this.wall(), async (name) => {
-      if (name === OUTBOX_ALARM) await this.#outbox.drain();
+      if (name === OUTBOX_ALARM) return this.#outbox.drain();
+      if (name === "silent") {
+        const again = this.#sockets.closeSilent();
+        if (again !== undefined) this.#alarms.by(name, again);
+        return;
+      }
+      const work = TIMED[name];
+      if (work) this.#work(work);
     });
+  }
+
+  // ---- inside --------------------------------------------------------------------------------------
+
+  /**
+   * One piece of work in one transaction. What it has to say to the agent leaves after the commit: `then` first,
+   * with the answer, then what was told, then a close.
+   */
+  #work<T>(work: (desk: Desk) => T, then?: (value: T) => void, as?: Connection): T {
+    const said: object[] = [];
+    let closing: { code: number; reason: string } | undefined;
+    const value = this.ctx.storage.transactionSync(() => {
+      const current = this.#sockets.current();
+      const desk = this.#desk(as ?? current, said, (code, reason) => (closing = { code, reason }));
+      const { connection } = personRow(this.#db);
+      // A crash or an eviction ended it and told nobody.
+      if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
+      const made = work(desk);
+      parts.after(desk);
+      return made;
+    });
+    then?.(value);
+    this.#sockets.send(said);
+    if (closing) this.#sockets.close(closing.code, closing.reason);
+    this.ctx.waitUntil(this.#outbox.drain());
+    return value;
+  }
+
+  #desk(
+    connection: Connection | undefined,
+    said: object[],
+    close: (code: number, reason: string) => void,
+  ): Desk {
+    const clock = this.#now();
+    const row = personRow(this.#db);
+    return {
+      db: this.#db,
+      clock,
+      now: clock.now(),
+      workspace: row.workspace,
+      handle: row.handle,
+      team: teamOf(row),
+      version: row.team_version,
+      connection,
+      signing: { current: this.env.SIGNING_KEY, previous: this.env.SIGNING_KEY_PREVIOUS },
+      toBoard: (kind, body) => this.#outbox.post("board", kind, body),
+      toRoom: (kind, body) => this.#outbox.post("room", kind, body),
+      toOffice: (handle, kind, body) => this.#outbox.post(`office/${handle}`, kind, body),
+      alarm: (name, at) => this.#alarms.by(name, at),
+      tell: (type, payload) => {
+        const id = clock.mint("evt");
+        if (connection) said.push({ id, type, payload });
+        return id;
+      },
+      close,
+      changed: () => {},
+    };
+  }
+
+  #look(): Look & { removed: boolean; version: number } {
+    const row = this.#person();
+    return {
+      db: this.#db,
+      env: this.env,
+      now: this.#now().now(),
+      workspace: row.workspace,
+      handle: row.handle,
+      team: teamOf(row),
+      removed: row.removed_at !== null,
+      version: row.team_version,
+    };
+  }
+
+  #now(): Clock {
+    this.#clock ??= openClock(
+      this.#db.one<{ at: number }>("SELECT at FROM history ORDER BY n DESC LIMIT 1")?.at ?? 0,
+      () => this.wall(),
+    );
+    return this.#clock;
   }
 
   async #send(target: Address, letters: Letter[]): Promise<void> {
@@ -60,10 +204,8 @@ export class Office extends DurableObject<Env> {
     return officeOf(this.env, workspace, target.slice("office/".length)).take(from, letters);
   }
 
-  #person(): { workspace: string; handle: string } {
-    const row = this.#db.one<{ workspace: string; handle: string }>("SELECT workspace, handle FROM person");
-    if (!row) throw new Error("this office has no person");
-    return row;
+  #person() {
+    return personRow(this.#db);
   }
 
   /** A fault of ours: logged with its kind, never with words, and never shown (OPS-3). */
@@ -78,4 +220,14 @@ export class Office extends DurableObject<Env> {
       }),
     );
   }
+}
+
+function makePerson(db: Db, { workspace, handle, version, team }: OfficeLetters["team"]): void {
+  db.run(
+    "INSERT INTO person (one, workspace, handle, team_version, team) VALUES (1, ?, ?, ?, ?)",
+    workspace,
+    handle,
+    version,
+    JSON.stringify(team),
+  );
 }

@@ -1,0 +1,317 @@
+/**
+ * The agent's sockets (OFF-1 to OFF-7). What must outlive hibernation is in a socket's attachment: memory here is
+ * a cache. One connection counts, the one that the person's row names; frames of all others change nothing.
+ */
+import { createHash } from "node:crypto";
+import { type Bucket, takeFrom } from "../../src/shared/rules/bucket.ts";
+import { parseToken } from "../../src/shared/token.ts";
+import {
+  type AgentPayload,
+  type AnyFrame,
+  CLOSE,
+  PROTOCOL_VERSION,
+} from "../../src/shared/wire/agent/index.ts";
+import type { Result } from "../kit/result.ts";
+import type { Credential } from "../room/types.ts";
+import type { Connection, Desk, Look } from "./desk.ts";
+import {
+  type Answer,
+  type Asked,
+  answer,
+  errorAnswer,
+  FrameRefused,
+  payloadOf,
+  readFrame,
+  sort,
+  wasKept,
+} from "./frames.ts";
+import { AgentRefused } from "./handler.ts";
+import type { Identity } from "./letters.ts";
+import { parts } from "./turns.ts";
+import { SILENT_MS, welcomeOf } from "./welcome.ts";
+
+const HELLO_MS = 10_000;
+const MAX_UNKNOWN = 20;
+/** An agent that is faster is answered `failed`, and goes on when it is slower. */
+const PACE = { per_s: 200, burst: 2000 };
+
+/** What a socket carries through hibernation. */
+interface Attachment extends Partial<Omit<Connection, "id">> {
+  /** The connection's id; absent until its hello was taken. */
+  id?: string;
+  origin: string;
+  acceptedAt: number;
+  heard: number;
+  /** Ids and hashes of the last frames that no row keeps (OFF-6). */
+  recent: string[];
+}
+interface Live {
+  readonly ws: WebSocket;
+  state: Attachment;
+}
+
+export interface SocketsNeed {
+  ctx: DurableObjectState;
+  wall(): number;
+  /** The id of the connection that counts. */
+  counts(): string | undefined;
+  work<T>(work: (desk: Desk) => T, then?: (value: T) => void, as?: Connection): T;
+  look(): Look & { removed: boolean; version: number };
+  identify(credential: Credential): Promise<Result<Identity>>;
+  /** A frame's own id. */
+  mint(): string;
+  fault(error: unknown): void;
+}
+
+export interface Sockets {
+  /** The connection that counts, while its socket is open. */
+  current(): Connection | undefined;
+  accept(ws: WebSocket, origin: string): void;
+  message(ws: WebSocket, data: string | ArrayBuffer): Promise<void>;
+  /** Sends frames on the connection that counts. */
+  send(frames: readonly object[]): void;
+  /** Ends the connection that counts. */
+  close(code: number, reason: string): void;
+  /** Closes what was silent for too long; hands back when to look again, ms. */
+  closeSilent(): number | undefined;
+}
+
+export function openSockets(need: SocketsNeed): Sockets {
+  const lives = new Map<WebSocket, Live>();
+  /** What of a socket is still being taken: writes are taken in the order in which they came. */
+  const chains = new Map<WebSocket, Promise<void>>();
+  let pace: Bucket | undefined;
+
+  const live = (ws: WebSocket): Live => {
+    let found = lives.get(ws);
+    if (!found) lives.set(ws, (found = { ws, state: ws.deserializeAttachment() as Attachment }));
+    return found;
+  };
+  const save = (of: Live, change: Partial<Attachment>) => {
+    of.state = { ...of.state, ...change };
+    of.ws.serializeAttachment(of.state);
+  };
+  const open = (): Live[] =>
+    need.ctx
+      .getWebSockets()
+      .filter((ws) => ws.readyState === WebSocket.OPEN)
+      .map(live);
+  const currentLive = (): Live | undefined => {
+    const id = need.counts();
+    return id === undefined ? undefined : open().find((l) => l.state.id === id);
+  };
+  const say = (of: Live, what: Answer, replyTo?: string) => {
+    if (of.ws.readyState !== WebSocket.OPEN) return;
+    of.ws.send(JSON.stringify({ id: need.mint(), ...(replyTo === undefined ? {} : { replyTo }), ...what }));
+  };
+  const end = (of: Live, code: number, reason: string) => {
+    const counted = of.state.id !== undefined && of.state.id === need.counts();
+    of.ws.close(code, reason);
+    lives.delete(of.ws);
+    // That it ended is written down, and what follows from it.
+    if (counted) need.work(() => {});
+  };
+
+  /** No hello in time: with the timer, or when the object woke after one was lost (OFF-2). */
+  const closeLate = () => {
+    const now = need.wall();
+    for (const of of open())
+      if (of.state.id === undefined && now - of.state.acceptedAt >= HELLO_MS) {
+        say(of, errorAnswer("unauthenticated", "No hello came within 10 seconds. Connect and say it first."));
+        end(of, CLOSE.auth_failed, "no hello in time");
+      }
+  };
+
+  const hello = async (of: Live, frame: AnyFrame): Promise<void> => {
+    const fatal = (what: Answer, code: number) => {
+      say(of, what, frame.id);
+      end(of, code, String((what.payload as { code: string }).code));
+    };
+    if (frame.type !== "hello")
+      return fatal(errorAnswer("unauthenticated", "The first frame is hello."), CLOSE.auth_failed);
+    const { protocolVersion } = frame.payload;
+    if (Number.isInteger(protocolVersion) && protocolVersion !== PROTOCOL_VERSION)
+      return fatal(
+        errorAnswer(
+          "version_mismatch",
+          `This office speaks version ${PROTOCOL_VERSION}. Bring the agent to it.`,
+        ),
+        CLOSE.version_mismatch,
+      );
+    const said = payloadOf("hello", frame);
+    const { workspace, handle } = need.look();
+    const token = parseToken(said.token);
+    const refuse = () =>
+      fatal(
+        errorAnswer("auth_failed", `This token is not ${handle}'s, or no longer valid. Ask for a new one.`),
+        CLOSE.auth_failed,
+      );
+    if (!token || token.workspaceId !== workspace || said.person !== handle) return refuse();
+    const tokenId = `tok_${token.rowUlid}`;
+    const secretHash = createHash("sha256").update(token.secret).digest("hex");
+    let found: Result<Identity>;
+    try {
+      found = await need.identify({ tokenId, secretHash, origin: of.state.origin });
+    } catch (error) {
+      need.fault(error);
+      return say(of, errorAnswer("failed", "The token could not be checked now. Say hello again."), frame.id);
+    }
+    if (of.ws.readyState !== WebSocket.OPEN) return;
+    const { removed, version } = need.look();
+    if (!found.ok || found.value.handle !== handle || removed) return refuse();
+    const old = currentLive();
+    const connection: Connection = { id: need.mint(), tokenId, origin: of.state.origin, version };
+    need.work(
+      (desk) => welcomeOf(desk, connection),
+      (welcome) => {
+        save(of, { ...connection, heard: need.wall() });
+        if (old) {
+          say(
+            old,
+            errorAnswer("replaced", "A newer connection of this agent has taken over. Do not reconnect."),
+          );
+          end(old, CLOSE.replaced, "replaced");
+        }
+        say(of, { type: "welcome", payload: welcome }, frame.id);
+      },
+      connection,
+    );
+  };
+
+  /** What the agent answered one of our frames with (OFF-4). */
+  const erred = (replyTo: string, error: AgentPayload<"error">) =>
+    need.work((desk) => {
+      if (!parts.erred(desk, replyTo, error))
+        console.info(
+          JSON.stringify({ at: new Date(need.wall()).toISOString(), event: "agent_error", code: error.code }),
+        );
+    });
+
+  const ask = (of: Live, asked: Asked): Promise<void> | void => {
+    const connection = of.state.id ?? "";
+    return answer(
+      {
+        connection,
+        look: need.look,
+        fault: need.fault,
+        // What arrives on, or was asked for by, a connection that was replaced meanwhile changes nothing (OFF-3).
+        work: (work, then) => void (need.counts() === connection && need.work(work, then)),
+      },
+      asked,
+      (what) => say(of, what, asked.frame.id),
+    );
+  };
+
+  /** Whether the id of a frame that no row keeps was another's, or the other way round (OFF-1, OFF-6). */
+  const isAnother = (of: Live, { frame, handler }: Asked): boolean => {
+    const entry = `${frame.hash.slice(0, 12)} ${frame.id.slice(0, 40)}`;
+    const same = of.state.recent.find((e) => e.slice(13) === entry.slice(13));
+    if (same !== undefined) return same !== entry;
+    if (handler.kept) return false;
+    save(of, { recent: [...of.state.recent.slice(-15), entry] });
+    return wasKept(need.look().db, of.state.id ?? "", frame.id);
+  };
+
+  /** Takes one piece after the other on a socket: none overtakes one that waits for an answer from elsewhere. */
+  const inOrder = (of: Live, work: () => Promise<void> | void): Promise<void> | void => {
+    const before = chains.get(of.ws);
+    const taking = before ? before.then(work) : work();
+    if (!taking) return;
+    const link = taking.catch(need.fault).then(() => {
+      if (chains.get(of.ws) === link) chains.delete(of.ws);
+    });
+    chains.set(of.ws, link);
+    return link;
+  };
+
+  /** Before the welcome: a hello, and whatever was sent without waiting for its answer. */
+  const first = (of: Live, data: string | ArrayBuffer): Promise<void> | void => {
+    if (of.ws.readyState !== WebSocket.OPEN) return;
+    if (of.state.id !== undefined) return void take(of, data);
+    try {
+      return hello(of, readFrame(data)).catch((error: unknown) => refusal(of, error));
+    } catch (error) {
+      refusal(of, error);
+    }
+  };
+
+  const take = (of: Live, data: string | ArrayBuffer): Promise<void> | void => {
+    try {
+      const frame = readFrame(data);
+      const paced = takeFrom(pace, PACE, 1, need.wall());
+      pace = paced.bucket;
+      if (!paced.ok)
+        throw new FrameRefused("failed", "You send faster than an office reads. Wait a second.", frame.id);
+      const sorted = sort(frame);
+      if (sorted === undefined) return;
+      if ("error" in sorted) return erred(sorted.replyTo, sorted.error);
+      if (isAnother(of, sorted))
+        throw new FrameRefused("invalid", "This id was used for another frame. Give each its own.", frame.id);
+      if (sorted.type === "heartbeat") {
+        const { workItemId } = sorted.payload as AgentPayload<"heartbeat">;
+        if (workItemId !== undefined && workItemId !== of.state.on)
+          save(of, { on: workItemId.slice(0, 100) });
+      }
+      return sorted.handler.writes ? inOrder(of, () => ask(of, sorted)) : ask(of, sorted);
+    } catch (error) {
+      refusal(of, error);
+    }
+  };
+  const refusal = (of: Live, error: unknown) => {
+    if (!(error instanceof AgentRefused)) need.fault(error);
+    const [code, message] =
+      error instanceof AgentRefused
+        ? [error.code, error.message]
+        : (["failed", "Something went wrong here."] as const);
+    const replyTo = error instanceof FrameRefused ? error.replyTo : undefined;
+    if (of.state.id !== undefined) return say(of, errorAnswer(code, message), replyTo);
+    // Before the welcome nothing but a right hello is taken (OFF-2).
+    say(of, errorAnswer(code === "malformed" ? "unauthenticated" : code, message), replyTo);
+    end(of, CLOSE.auth_failed, "the first frame must be hello");
+  };
+
+  return {
+    current() {
+      const found = currentLive();
+      if (!found) return undefined;
+      const { id, tokenId, origin, version, on } = found.state as Attachment & Connection;
+      return { id, tokenId, origin, version, ...(on === undefined ? {} : { on }) };
+    },
+    accept(ws, origin) {
+      need.ctx.acceptWebSocket(ws);
+      const now = need.wall();
+      ws.serializeAttachment({ origin, acceptedAt: now, heard: now, recent: [] } satisfies Attachment);
+      closeLate();
+      const unknown = open()
+        .filter((of) => of.state.id === undefined)
+        .toSorted((a, b) => a.state.acceptedAt - b.state.acceptedAt);
+      for (const of of unknown.slice(0, Math.max(0, unknown.length - MAX_UNKNOWN)))
+        end(of, CLOSE.auth_failed, "too many connections without hello");
+      setTimeout(closeLate, HELLO_MS);
+    },
+    async message(ws, data) {
+      if (ws.readyState !== WebSocket.OPEN) return;
+      const of = live(ws);
+      if (of.state.id !== undefined && of.state.id !== need.counts()) return;
+      save(of, { heard: need.wall() });
+      await (of.state.id === undefined ? inOrder(of, () => first(of, data)) : take(of, data));
+    },
+    send(frames) {
+      const to = currentLive();
+      if (to) for (const frame of frames) to.ws.send(JSON.stringify(frame));
+    },
+    close(code, reason) {
+      const found = currentLive();
+      if (found) end(found, code, reason);
+    },
+    closeSilent() {
+      closeLate();
+      const found = currentLive();
+      if (!found) return undefined;
+      const due = found.state.heard + SILENT_MS;
+      if (due > need.wall()) return due;
+      end(found, CLOSE.silent, "nothing heard for three heartbeats");
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/**
+ * The agent's requests and what each does (OFF-1). To add one: write a function in `messages/*.ts` and give it a
+ * row in `HANDLERS`, made with
+ *
+ * - `write(take)`: changes rows. `take(desk, payload, frame)` runs inside one transaction and hands back the
+ *   payload of its answer (`ANSWERS` names its type; `{}` for `ack`). A repeat never reaches it (OFF-1).
+ * - `read(take)`: the same, and is answered afresh each time. It writes nothing.
+ * - `asking(before, take)` and `looking(before, take)`: a write, or a read, that must ask the board or a host
+ *   first. `before(look, payload)` may await and writes nothing; `take(desk, payload, frame, found)` runs in the
+ *   transaction afterwards and must check again whatever may have changed meanwhile.
+ *
+ * A refusal is `throw new AgentRefused(code, message)`: what the transaction wrote is undone. Payloads are parsed
+ * before they come here. An item is found with `ownItem` or `runningItem` (messages/own.ts), which answer OFF-9
+ * and OFFER-7. Letters are in `takers.ts`, alarms in `timed.ts`, and what a part does when a connection begins,
+ * ends, or is heard, and at the end of every piece of work, in `turns.ts`.
+ */
+import type { AgentRequest } from "../../src/shared/wire/agent/index.ts";
+import { type AnyHandler, sign } from "./handler.ts";
+import { heartbeat, ping } from "./messages/connection.ts";
+
+export { AgentRefused, mustAgent } from "./handler.ts";
+
+type Handlers = { readonly [T in Exclude<AgentRequest, "hello">]?: AnyHandler<T> };
+export const HANDLERS: Handlers = {
+  ping: sign<"ping">(ping),
+  heartbeat: sign<"heartbeat">(heartbeat),
+};

@@ -1,0 +1,192 @@
+/** What the tests of an Office drive it with: an office without a board, and an agent's socket. */
+import { env } from "cloudflare:workers";
+import { ulid } from "ulid";
+import { vi } from "vitest";
+import { formatToken } from "../../src/shared/token.ts";
+import { type Team, team as teamSchema } from "../../src/shared/wire/team.ts";
+import { CALLS } from "../office/calls.ts";
+import type { OfferAnswer, OfferAsk, OfficeLetters } from "../office/letters.ts";
+import type { Office } from "../office/office.ts";
+import { type Any, newId } from "./client.ts";
+
+export const PEOPLE = ["scout", "bob"] as const;
+
+/** A team's config with the two people of the tests. */
+export function aTeam(more: object = {}): Team {
+  return teamSchema.parse({
+    roles: { dev: { title: "Developer" } },
+    people: PEOPLE.map((handle) => ({ handle, name: handle, role: "dev" })),
+    humans: [{ name: "Anna", user: newId("usr"), lead: true }],
+    ...more,
+  });
+}
+
+/** What a board that agrees answers. */
+export const STANDS: OfferAnswer = { stands: true, subjects: [], links: [] };
+
+/**
+ * Answers for the office's calls, until the tests of the file are over: every token that ends in a person's handle
+ * is theirs, and the board lets every offer stand.
+ */
+export function fakeCalls(offer: (ask: OfferAsk) => OfferAnswer | Promise<OfferAnswer> = () => STANDS): void {
+  vi.spyOn(CALLS, "identify").mockImplementation(async (_env, _workspace, { tokenId, origin }) => {
+    const handle = TOKENS.get(tokenId);
+    if (!handle || !origin)
+      return { ok: false, error: { code: "unauthenticated", message: "This token is not valid." } };
+    return {
+      ok: true,
+      value: {
+        participantId: newId("agt"),
+        tokenId,
+        kind: "agent",
+        name: handle,
+        role: null,
+        scopes: ["harness"],
+        handle,
+      },
+    };
+  });
+  vi.spyOn(CALLS, "offer").mockImplementation(async (_env, _workspace, ask) => ({
+    ok: true,
+    value: await offer(ask),
+  }));
+}
+const TOKENS = new Map<string, string>();
+
+export function aToken(workspace: string, handle: string): string {
+  const rowUlid = ulid();
+  TOKENS.set(`tok_${rowUlid}`, handle);
+  return formatToken({ workspaceId: workspace, rowUlid, secret: "s".repeat(43) });
+}
+
+/** An office, and how letters reach it. */
+export class Desk {
+  readonly workspace: string;
+  readonly handle: string;
+  readonly token: string;
+  #letters = 0;
+  team: Team;
+  version = 0;
+
+  constructor(workspace: string, handle: string, team: Team) {
+    this.workspace = workspace;
+    this.handle = handle;
+    this.team = team;
+    this.token = aToken(workspace, handle);
+  }
+
+  get stub(): DurableObjectStub<Office> {
+    return env.OFFICE.getByName(`${this.workspace}/${this.handle}`);
+  }
+
+  /** A letter of the board. */
+  async letter<K extends keyof OfficeLetters>(kind: K, body: OfficeLetters[K]): Promise<void> {
+    this.#letters += 1;
+    await this.stub.take("board", [{ n: this.#letters, kind, body }]);
+  }
+
+  async setTeam(team: Team): Promise<void> {
+    this.team = team;
+    this.version += 1;
+    await this.letter("team", {
+      workspace: this.workspace,
+      handle: this.handle,
+      version: this.version,
+      team,
+    });
+  }
+}
+
+export async function anOffice(more: object = {}, workspace = newId("ws"), handle = "scout"): Promise<Desk> {
+  const desk = new Desk(workspace, handle, aTeam(more));
+  await desk.setTeam(desk.team);
+  return desk;
+}
+
+/** An agent's socket: every frame that came, and waiting for one. */
+export class Agent {
+  readonly ws: WebSocket;
+  readonly frames: Any[] = [];
+  readonly closed: Promise<{ code: number; reason: string }>;
+  #waiting = new Set<() => void>();
+  isClosed = false;
+
+  constructor(ws: WebSocket) {
+    this.ws = ws;
+    this.closed = new Promise((resolve) => {
+      ws.addEventListener("close", ({ code, reason }) => {
+        this.isClosed = true;
+        resolve({ code, reason });
+        this.#wake();
+      });
+    });
+    ws.addEventListener("message", ({ data }) => {
+      this.frames.push(JSON.parse(String(data)));
+      this.#wake();
+    });
+    ws.accept();
+  }
+
+  #wake(): void {
+    for (const check of this.#waiting) check();
+  }
+
+  /** Sends a frame; its id. */
+  say(type: string, payload: object = {}, more: object = {}): string {
+    const frame = { id: newId("evt"), type, payload, ...more };
+    this.ws.send(JSON.stringify(frame));
+    return frame.id;
+  }
+
+  /** The first frame, from `from` on, that fits. */
+  next(fits: (frame: Any) => boolean, from = 0): Promise<Any> {
+    return new Promise((resolve) => {
+      const check = () => {
+        const found = this.frames.slice(from).find(fits);
+        if (found === undefined) return;
+        this.#waiting.delete(check);
+        resolve(found);
+      };
+      this.#waiting.add(check);
+      check();
+    });
+  }
+
+  /** Sends a request and waits for its one answer. */
+  async ask(type: string, payload: object = {}, more: object = {}): Promise<Any> {
+    const id = this.say(type, payload, more);
+    return this.next((f) => f.replyTo === id);
+  }
+
+  /** Asks and hands back the payload; an error is handed back as it is. */
+  async must(type: string, payload: object = {}): Promise<Any> {
+    const answer = await this.ask(type, payload);
+    if (answer.type === "error")
+      throw new Error(`${type}: ${answer.payload.code}: ${answer.payload.message}`);
+    return answer.payload;
+  }
+
+  /** The newest offer of an item, from `from` on. */
+  offer(from = 0): Promise<Any> {
+    return this.next((f) => f.type === "offer", from).then((f) => f.payload);
+  }
+}
+
+/** Opens a socket without saying anything. */
+export async function opened(desk: Desk): Promise<Agent> {
+  const response = await desk.stub.fetch("https://bullpen.test/agent", { headers: { upgrade: "websocket" } });
+  if (!response.webSocket) throw new Error(`no socket: ${response.status}`);
+  return new Agent(response.webSocket);
+}
+
+export function helloOf(desk: Desk, more: object = {}): object {
+  return { person: desk.handle, token: desk.token, protocolVersion: 3, agentVersion: "test", ...more };
+}
+
+/** Connects and says hello; the welcome is the first frame. */
+export async function connected(desk: Desk): Promise<Agent> {
+  const agent = await opened(desk);
+  const welcome = await agent.ask("hello", helloOf(desk));
+  if (welcome.type !== "welcome") throw new Error(`not welcome: ${JSON.stringify(welcome)}`);
+  return agent;
+}
