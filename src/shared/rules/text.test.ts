@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { byteLength, cleanName, codePoints, firstCodePoints, isWellFormedText } from "./text.ts";
+import { byteLength, cleanName, codePoints, firstBytes, firstCodePoints, isWellFormedText } from "./text.ts";
 
 const anyText = fc.string({ unit: "binary" });
 /** Any UTF-16 units, lone surrogates among them. */
@@ -78,6 +78,18 @@ test("WIN-3 codePoints counts code points and firstCodePoints cuts between them"
       const points = Array.from(text);
       expect(codePoints(text)).toBe(points.length);
       expect(firstCodePoints(text, count)).toBe(points.slice(0, count).join(""));
+    }),
+  );
+});
+
+test("WORK-1 firstBytes is the longest beginning of whole characters that fits", () => {
+  fc.assert(
+    fc.property(fc.oneof(anyText, anyUnits), fc.nat(60), (text, max) => {
+      const cut = firstBytes(text, max);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(byteLength(cut)).toBeLessThanOrEqual(max);
+      const next = Array.from(text.slice(cut.length))[0];
+      if (next !== undefined) expect(byteLength(cut + next)).toBeGreaterThan(max);
     }),
   );
 });

@@ -61,6 +61,21 @@ export function firstCodePoints(text: string, count: number): string {
   return text.slice(0, end);
 }
 
+/** As much of a text's beginning as fits so many bytes of UTF-8: never half a character (WORK-1, ITEM-1). */
+export function firstBytes(text: string, max: number): string {
+  // A unit is three bytes at most.
+  if (text.length * 3 <= max) return text;
+  let bytes = 0;
+  for (let i = 0; i < text.length; ) {
+    const pair = isPairAt(text, i);
+    const unit = text.charCodeAt(i);
+    bytes += pair ? 4 : unit < 0x80 ? 1 : unit < 0x800 ? 2 : 3;
+    if (bytes > max) return text.slice(0, i);
+    i += pair ? 2 : 1;
+  }
+  return text;
+}
+
 function isPairAt(text: string, i: number): boolean {
   const first = text.charCodeAt(i);
   if (!(first >= 0xd800 && first <= 0xdbff)) return false;
