@@ -2,15 +2,16 @@
  * What the parts of an office do at the turns of a connection, and at the end of every piece of work. Each
  * function runs inside the transaction of what it follows.
  */
+import { byteLength } from "../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../src/shared/wire/agent/index.ts";
 import type { Desk } from "./desk.ts";
 
-/** What a welcome carries besides the config (OFF-5); it is cut to fit where it is sent. */
+/** What a welcome carries besides the config (OFF-5). */
 export type Welcomed = Pick<AgentPayload<"welcome">, "reports" | "acts">;
 
 export interface Part {
-  /** A connection was welcomed: what its welcome has of this part. */
-  welcomed?: (desk: Desk) => Partial<Welcomed>;
+  /** A connection was welcomed: what its welcome has of this part, in at most `room` bytes (OFF-5). */
+  welcomed?: (desk: Desk, room: number) => Partial<Welcomed>;
   /** A frame of the connection is about to be taken. Reads unless something came to an end by it. */
   heard?: (desk: Desk) => void;
   /** The connection of this id ended; `desk.connection` is undefined already. */
@@ -25,8 +26,12 @@ export interface Part {
 export const PARTS: readonly Part[] = [];
 
 export const parts = {
-  welcomed: (desk: Desk): Partial<Welcomed> =>
-    Object.assign({}, ...PARTS.map((part) => part.welcomed?.(desk))) as Partial<Welcomed>,
+  welcomed(desk: Desk, room: number): Partial<Welcomed> {
+    const all: Partial<Welcomed> = {};
+    for (const part of PARTS)
+      if (part.welcomed) Object.assign(all, part.welcomed(desk, room - byteLength(JSON.stringify(all))));
+    return all;
+  },
   heard: (desk: Desk): void => PARTS.forEach((part) => part.heard?.(desk)),
   ended: (desk: Desk, id: string): void => PARTS.forEach((part) => part.ended?.(desk, id)),
   erred: (desk: Desk, replyTo: string, error: AgentPayload<"error">): boolean =>

@@ -26,29 +26,8 @@ export function welcomeOf(desk: Desk, connection: Connection): AgentPayload<"wel
     team: desk.team,
     resume: activeItems(desk.db).map(({ id }) => id),
   };
-  return { ...welcome, ...fitted(MAX_FRAME_BYTES - AROUND - bytes(welcome), parts.welcomed(desk)) };
-}
-
-/** The oldest reports and acts, as many as fit; the rest follow as frames of their own (OFF-5). */
-function fitted(
-  room: number,
-  { reports = [], acts = [] }: Pick<AgentPayload<"welcome">, "reports" | "acts">,
-) {
-  let left = room;
-  const fit = <T>(all: readonly T[]): T[] => {
-    const some: T[] = [];
-    for (const one of all) {
-      left -= bytes(one) + 1;
-      if (left < 0) break;
-      some.push(one);
-    }
-    return some;
-  };
-  return { reports: fit(reports), acts: fit(acts) };
-}
-
-function bytes(value: unknown): number {
-  return byteLength(JSON.stringify(value));
+  const room = MAX_FRAME_BYTES - AROUND - byteLength(JSON.stringify(welcome));
+  return { ...welcome, ...parts.welcomed(desk, room) };
 }
 
 /** What a connection had for itself goes with it: its answers, and that nothing more was offered on it. */
