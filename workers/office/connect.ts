@@ -5,12 +5,7 @@
 import { createHash } from "node:crypto";
 import { type Bucket, takeFrom } from "../../src/shared/rules/bucket.ts";
 import { parseToken } from "../../src/shared/token.ts";
-import {
-  type AgentPayload,
-  type AnyFrame,
-  CLOSE,
-  PROTOCOL_VERSION,
-} from "../../src/shared/wire/agent/index.ts";
+import { type AgentPayload, CLOSE } from "../../src/shared/wire/agent/index.ts";
 import type { Result } from "../kit/result.ts";
 import type { Credential } from "../room/types.ts";
 import type { Connection, Desk, Look } from "./desk.ts";
@@ -20,17 +15,16 @@ import {
   answer,
   errorAnswer,
   FrameRefused,
-  payloadOf,
   readFrame,
   sort,
   wasKept,
 } from "./frames.ts";
 import { AgentRefused } from "./handler.ts";
+import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello } from "./hello.ts";
 import type { Identity } from "./letters.ts";
 import { parts } from "./turns.ts";
 import { SILENT_MS, welcomeOf } from "./welcome.ts";
 
-const HELLO_MS = 10_000;
 const MAX_UNKNOWN = 20;
 /** An agent that is faster is answered `failed`, and goes on when it is slower. */
 const PACE = { per_s: 200, burst: 2000 };
@@ -116,36 +110,19 @@ export function openSockets(need: SocketsNeed): Sockets {
   const closeLate = () => {
     const now = need.wall();
     for (const of of open())
-      if (of.state.id === undefined && now - of.state.acceptedAt >= HELLO_MS) {
-        say(of, errorAnswer("unauthenticated", "No hello came within 10 seconds. Connect and say it first."));
-        end(of, CLOSE.auth_failed, "no hello in time");
-      }
+      if (of.state.id === undefined && now - of.state.acceptedAt >= HELLO_MS) turnAway(of, noHello());
   };
 
-  const hello = async (of: Live, frame: AnyFrame): Promise<void> => {
-    const fatal = (what: Answer, code: number) => {
-      say(of, what, frame.id);
-      end(of, code, String((what.payload as { code: string }).code));
-    };
-    if (frame.type !== "hello")
-      return fatal(errorAnswer("unauthenticated", "The first frame is hello."), CLOSE.auth_failed);
-    const { protocolVersion } = frame.payload;
-    if (Number.isInteger(protocolVersion) && protocolVersion !== PROTOCOL_VERSION)
-      return fatal(
-        errorAnswer(
-          "version_mismatch",
-          `This office speaks version ${PROTOCOL_VERSION}. Bring the agent to it.`,
-        ),
-        CLOSE.version_mismatch,
-      );
-    const said = payloadOf("hello", frame);
+  const turnAway = (of: Live, { answer, replyTo, close, reason }: NoWelcome) => {
+    say(of, answer, replyTo);
+    end(of, close, reason);
+  };
+
+  const hello = async (of: Live, frame: { id: string; hello: AgentPayload<"hello"> }): Promise<void> => {
+    const said = frame.hello;
     const { workspace, handle } = need.look();
     const token = parseToken(said.token);
-    const refuse = () =>
-      fatal(
-        errorAnswer("auth_failed", `This token is not ${handle}'s, or no longer valid. Ask for a new one.`),
-        CLOSE.auth_failed,
-      );
+    const refuse = () => turnAway(of, badToken(handle, frame.id));
     if (!token || token.workspaceId !== workspace || said.person !== handle) return refuse();
     const tokenId = `tok_${token.rowUlid}`;
     const secretHash = createHash("sha256").update(token.secret).digest("hex");
@@ -228,11 +205,9 @@ export function openSockets(need: SocketsNeed): Sockets {
   const first = (of: Live, data: string | ArrayBuffer): Promise<void> | void => {
     if (of.ws.readyState !== WebSocket.OPEN) return;
     if (of.state.id !== undefined) return void take(of, data);
-    try {
-      return hello(of, readFrame(data)).catch((error: unknown) => refusal(of, error));
-    } catch (error) {
-      refusal(of, error);
-    }
+    const read = firstFrame(data);
+    if (!read.ok) return turnAway(of, read);
+    return hello(of, read).catch((error: unknown) => refusal(of, error));
   };
 
   const take = (of: Live, data: string | ArrayBuffer): Promise<void> | void => {
@@ -264,10 +239,7 @@ export function openSockets(need: SocketsNeed): Sockets {
         ? [error.code, error.message]
         : (["failed", "Something went wrong here."] as const);
     const replyTo = error instanceof FrameRefused ? error.replyTo : undefined;
-    if (of.state.id !== undefined) return say(of, errorAnswer(code, message), replyTo);
-    // Before the welcome nothing but a right hello is taken (OFF-2).
-    say(of, errorAnswer(code === "malformed" ? "unauthenticated" : code, message), replyTo);
-    end(of, CLOSE.auth_failed, "the first frame must be hello");
+    say(of, errorAnswer(code, message), replyTo);
   };
 
   return {

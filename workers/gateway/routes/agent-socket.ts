@@ -1,17 +1,11 @@
 /** The socket of a person's agent (OFF-2). Who asks is said in its first frame, so no bearer is looked for. */
 import { Hono } from "hono";
 import { ulid } from "ulid";
-import {
-  BAD_TOKEN,
-  HELLO_WITHIN_MS,
-  NO_HELLO,
-  readFirstFrame,
-} from "../../../src/shared/rules/agent-hello.ts";
 import { parseToken } from "../../../src/shared/token.ts";
-import { type AgentErrorCode, CLOSE } from "../../../src/shared/wire/agent/frame.ts";
 import { id } from "../../../src/shared/wire/ids.ts";
 import { handle } from "../../../src/shared/wire/team.ts";
 import { refuse } from "../../kit/result.ts";
+import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello } from "../../office/hello.ts";
 import { addressOf, countFailure, sha256Hex } from "../auth.ts";
 import { type C, type GatewayEnv, originOf, roomOf } from "../context.ts";
 import { boardOf, officeOf } from "../rpc.ts";
@@ -27,7 +21,7 @@ agentSocket.get("/:ws/people/:handle/agent", async (c) => {
   const ws = id("ws").safeParse(c.req.param("ws"));
   const person = handle.safeParse(c.req.param("handle"));
   const known = ws.success && person.success && (await boardOf(c.env, ws.data).knows(person.data));
-  if (!known) return answerAlone(c, ws.data);
+  if (!known) return answerAlone(c, ws.data, person.data ?? "this person");
   // The object is handed headers of ours only: what a client writes there proves nothing.
   const headers = { upgrade: "websocket", "bullpen-origin": originOf(c), "bullpen-address": addressOf(c) };
   return officeOf(c.env, ws.data, person.data).fetch("https://office/agent", { headers });
@@ -37,24 +31,21 @@ agentSocket.get("/:ws/people/:handle/agent", async (c) => {
  * Answers as the Office does to who may not come in, without making one for a person that nobody has. The token is
  * looked up all the same, so that an answer about nobody takes as long as one about somebody.
  */
-function answerAlone(c: C, workspace: string | undefined): Response {
+function answerAlone(c: C, workspace: string | undefined, person: string): Response {
   const { 0: client, 1: server } = new WebSocketPair();
   server.accept();
-  const end = (code: AgentErrorCode, message: string, replyTo?: string) => {
+  const end = ({ answer, replyTo, close, reason }: NoWelcome) => {
     clearTimeout(timer);
-    server.removeEventListener("message", first);
-    const payload = { code, message };
-    const frame = { id: ulid(), ...(replyTo === undefined ? {} : { replyTo }), type: "error", payload };
-    server.send(JSON.stringify(frame));
-    server.close(CLOSE.auth_failed, code);
+    server.send(JSON.stringify({ id: ulid(), ...(replyTo === undefined ? {} : { replyTo }), ...answer }));
+    server.close(close, reason);
   };
-  const timer = setTimeout(() => end("unauthenticated", NO_HELLO), HELLO_WITHIN_MS);
+  const timer = setTimeout(() => end(noHello()), HELLO_MS);
   const first = ({ data }: MessageEvent) => {
-    const frame = readFirstFrame(data as string | ArrayBuffer);
-    clearTimeout(timer);
     server.removeEventListener("message", first);
-    if (!frame.ok) return end("unauthenticated", frame.message, frame.replyTo);
-    void refused(c, workspace, frame.hello.token).then(() => end("auth_failed", BAD_TOKEN, frame.id));
+    const frame = firstFrame(data as string | ArrayBuffer);
+    if (!frame.ok) return end(frame);
+    clearTimeout(timer);
+    void refused(c, workspace, frame.hello.token).then(() => end(badToken(person, frame.id)));
   };
   server.addEventListener("message", first);
   server.addEventListener("close", () => clearTimeout(timer));
