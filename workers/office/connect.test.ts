@@ -5,6 +5,8 @@ import { anOffice, connected, fakeCalls, helloOf, opened } from "../testing/offi
 
 beforeAll(() => fakeCalls());
 
+const hello = (desk: Any, more: object) => ({ id: "1", type: "hello", payload: helloOf(desk, more) });
+
 describe("hello", () => {
   test("OFF-5: a right hello is welcomed with the team's config, defaults filled in, and what to resume", async () => {
     const agent = await connected(await anOffice());
@@ -21,7 +23,6 @@ describe("hello", () => {
     ["version 2", (d) => hello(d, { protocolVersion: 2 }), "version_mismatch", 4426],
     ["a payload that is none", () => ({ id: "1", type: "hello", payload: {} }), "invalid_message", 4401],
   ];
-  const hello = (desk: Any, more: object) => ({ id: "1", type: "hello", payload: helloOf(desk, more) });
   test.each(refusals)("OFF-2: %s first", async (_what, frame, code, close) => {
     const desk = await anOffice();
     const agent = await opened(desk);

@@ -169,8 +169,8 @@ export function openSockets(need: SocketsNeed): Sockets {
     return answer(
       {
         connection,
-        look: need.look,
-        fault: need.fault,
+        look: () => need.look(),
+        fault: (error) => need.fault(error),
         // What arrives on, or was asked for by, a connection that was replaced meanwhile changes nothing (OFF-3).
         work: (work, then) => void (need.counts() === connection && need.work(work, then)),
       },
@@ -194,9 +194,11 @@ export function openSockets(need: SocketsNeed): Sockets {
     const before = chains.get(of.ws);
     const taking = before ? before.then(work) : work();
     if (!taking) return;
-    const link = taking.catch(need.fault).then(() => {
-      if (chains.get(of.ws) === link) chains.delete(of.ws);
-    });
+    const link = taking
+      .catch((error: unknown) => need.fault(error))
+      .then(() => {
+        if (chains.get(of.ws) === link) chains.delete(of.ws);
+      });
     chains.set(of.ws, link);
     return link;
   };

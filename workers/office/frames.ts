@@ -176,7 +176,7 @@ export function answer(need: FrameNeeds, asked: Asked, then: (answer: Answer) =>
     if (before && before.hash !== frame.hash) return errorAnswer("invalid", ANOTHER);
     if (before?.answer) return JSON.parse(before.answer) as Answer;
     parts.heard(desk);
-    const made = handler.take(desk, payload as never, frame, found);
+    const made = handler.take(desk, payload, frame, found);
     const done: Answer = { type: ANSWERS[type], payload: made };
     if (handler.kept && !before) keep(desk, need.connection, frame, handler.writes ? done : undefined);
     return done;
@@ -206,7 +206,7 @@ export function answer(need: FrameNeeds, asked: Asked, then: (answer: Answer) =>
   // A repeat of a write does not ask anybody again.
   const known = repeated(need, asked);
   if (known) return then(known);
-  return handler.before(need.look(), payload as never).then(finish, refused);
+  return handler.before(need.look(), payload).then(finish, refused);
 }
 
 function repeated(need: FrameNeeds, { frame, handler }: Asked): Answer | undefined {

@@ -35,7 +35,7 @@ export function runningItem(desk: Desk, id: string): ItemRow {
 /** The newest round that was accepted: what the agent can still be speaking of. */
 export function acceptedRound(desk: Desk, row: ItemRow): RoundRow | undefined {
   const newest = round(desk.db, row.id, row.round);
-  if (newest?.accepted_at != null) return newest;
+  if (newest && newest.accepted_at !== null) return newest;
   return desk.db.one<RoundRow>(
     "SELECT * FROM rounds WHERE item = ? AND accepted_at IS NOT NULL ORDER BY n DESC LIMIT 1",
     row.id,

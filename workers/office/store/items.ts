@@ -94,9 +94,5 @@ export function change(
   const names = Object.keys(columns);
   const rev = options.quietly ? "" : ", rev = rev + 1";
   const set = names.map((name) => `${name} = ?`).join(", ");
-  db.run(
-    `UPDATE items SET ${set}${rev} WHERE id = ?`,
-    ...(Object.values(columns) as (string | number | null)[]),
-    id,
-  );
+  db.run(`UPDATE items SET ${set}${rev} WHERE id = ?`, ...Object.values<string | number | null>(columns), id);
 }

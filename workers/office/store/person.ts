@@ -54,7 +54,7 @@ export function changePerson(db: Db, columns: Partial<PersonRow>): void {
   const set = Object.keys(columns)
     .map((name) => `${name} = ?`)
     .join(", ");
-  db.run(`UPDATE person SET ${set}`, ...(Object.values(columns) as (string | number | null)[]));
+  db.run(`UPDATE person SET ${set}`, ...Object.values<string | number | null>(columns));
 }
 
 export function teamOf(row: PersonRow): Team {

@@ -67,7 +67,7 @@ export function changeRound(
     .join(", ");
   db.run(
     `UPDATE rounds SET ${set} WHERE item = ? AND n = ?`,
-    ...(Object.values(columns) as (string | number | null)[]),
+    ...Object.values<string | number | null>(columns),
     item,
     n,
   );
