@@ -6,6 +6,7 @@ import { attachments } from "./attachments.ts";
 import { countFailure, readCredential } from "./auth.ts";
 import { type C, failed, type GatewayEnv, RefusedOf } from "./context.ts";
 import { answerHeaders } from "./headers.ts";
+import { githubHook } from "./hooks/github.ts";
 import { agentSocket } from "./routes/agent-socket.ts";
 import { approvals } from "./routes/approvals.ts";
 import { events } from "./routes/events.ts";
@@ -39,6 +40,8 @@ app.use(async (c, next) => {
 });
 
 app.route("/", published);
+// No bearer: what comes is signed (WORK-2).
+app.route("/v1/hooks", githubHook);
 app.use("/v1/*", readCredential);
 app.route("/v1", workspace);
 app.route("/v1/workspaces", imports);

@@ -274,6 +274,12 @@ export const eventTaken = z.object({
 });
 export type EventTaken = z.infer<typeof eventTaken>;
 
+/** What a webhook's delivery became (WORK-2). */
+export const hookTaken = z.object({
+  event_ids: z.array(z.string()).describe("None when it was nothing of the team's."),
+  duplicate: z.literal(true).optional().describe("It was taken before, and nothing was done."),
+});
+
 export const workEventsQuery = pageQuery.extend({
   type: workEventType.optional().describe("Only events of this type."),
 });

@@ -200,4 +200,24 @@ export const officeRoutes: readonly Route[] = [
     status: 101,
     errors: ["unsupported"],
   },
+  {
+    method: "POST",
+    path: "/v1/hooks/github/:ws",
+    summary: "Take a delivery of a GitHub webhook",
+    description:
+      "Signed with the workspace's secret `github_webhook_secret`. Each delivery is taken once, by its id and by " +
+      "what is in it; events and repositories that the team does not follow are nothing.",
+    auth: "none",
+    params: { ws: id("ws") },
+    headers: {
+      "x-hub-signature-256": "`sha256=` and the HMAC of the body.",
+      "x-github-event": "The event's name.",
+      "x-github-delivery": "The delivery's id.",
+    },
+    body: "bytes",
+    bodyTypes: ["application/json", "application/x-www-form-urlencoded"],
+    status: 202,
+    answer: office.hookTaken,
+    errors: ["malformed"],
+  },
 ];
