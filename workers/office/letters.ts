@@ -80,8 +80,10 @@ export interface OfficeLetters {
   /** What is queued about it is canceled; what runs is told by a note (PIPE-1). */
   cancel: { ref: Ref; why: string; eventId: string; by: string };
   act: { id: string; eventId: string; ops: Op[] };
-  /** A question of this person was answered, or nobody will. */
-  answer: { ask: string; answer: string; by: string };
+  /** A question of this person was answered; `canceled`: nobody will, and `answer` says why. */
+  answer: { ask: string; answer: string; by: string; canceled?: true };
+  /** Nobody waits for the answer any more: what is queued of the question is canceled (ITEM-2). */
+  question_withdrawn: { ask: string; by: string };
   /** An event about something of this person's items, for recall (RECALL-1). */
   moment: {
     id: string;
@@ -171,7 +173,8 @@ export interface BoardLetters {
   };
   /** A teammate or a human answered a question. */
   answered: { ask: string; from: string; answer: string; by: string };
-  question_canceled: { ask: string; to: string };
+  /** The asker's office: nobody waits for it any more. The asked person's: nobody will answer it (ITEM-2). */
+  question_canceled: { ask: string; to: string; why?: string };
 }
 
 // ---- to the Room ------------------------------------------------------------------------------------
@@ -201,6 +204,18 @@ export interface RoomLetters {
   notice: { spaceIds: string[]; code: "office"; text: string; about: string[] };
   /** Work was filed from a space: a job begins there (SPEND-1). */
   brief: { spaceId: string };
+}
+
+/**
+ * What changed, by name, for who watches (QUEUE-4). The board sends it to `room.live(change)` after the commit, as
+ * long as that answers that somebody watches; the room calls `board.watched()` when somebody begins to.
+ */
+export interface LiveChange {
+  people?: string[];
+  items?: string[];
+  tickets?: string[];
+  events?: string[];
+  team?: true;
 }
 
 // ---- calls ------------------------------------------------------------------------------------------

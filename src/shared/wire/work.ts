@@ -179,7 +179,9 @@ export const workEvent = z.object({
       before: z.record(z.string(), ticketStatus).optional(),
     })
     .optional(),
-  question: z.object({ id: short, to: short, text: body, item: short, chain: z.array(short) }).optional(),
+  question: z
+    .object({ id: short, to: short, text: body, item: short.optional(), chain: z.array(short) })
+    .optional(),
   schedule: z.object({ id: short, due: instant, person: short, title: short, body: z.string() }).optional(),
 });
 export type WorkEvent = z.infer<typeof workEvent>;

@@ -3,22 +3,41 @@
  * and calls, hands them to functions, and sends what follows.
  */
 import { DurableObject } from "cloudflare:workers";
-import { team as teamSchema } from "../../../src/shared/wire/team.ts";
+import type { AgentPayload } from "../../../src/shared/wire/agent/index.ts";
+import type { Refusal } from "../../../src/shared/wire/errors.ts";
+import type * as wire from "../../../src/shared/wire/office.ts";
+import { type Team, team as teamSchema } from "../../../src/shared/wire/team.ts";
 import { openAlarms } from "../../kit/alarms.ts";
 import { type Db, openDb } from "../../kit/db.ts";
 import { isMade, migrate } from "../../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../../kit/outbox.ts";
+import { faultOf, type Result } from "../../kit/result.ts";
 import { officeOf, roomOf } from "../../objects.ts";
 import { type Clock, openClock } from "../../room/ids.ts";
-import type { Address, BoardLetters } from "../letters.ts";
+import type { Address, AskAnswer, AskAsk, BoardLetters, Identity, LiveChange } from "../letters.ts";
+import { CALLS } from "./calls.ts";
 import type { BoardLedger } from "./ledger.ts";
+import { openLive } from "./live.ts";
+import { mustAdminister, mustOwn } from "./rights.ts";
 import { BOARD_MIGRATIONS } from "./schema.ts";
+import { TAKERS } from "./takers.ts";
+import { ask } from "./team/asks.ts";
+import * as config from "./team/config.ts";
+import { pauseSubscription, resumeSubscription } from "./team/holds.ts";
+import { knows, people, roster } from "./team/people.ts";
+import * as secrets from "./team/secrets.ts";
+import * as reads from "./tickets/read.ts";
+import { ticketUsage } from "./tickets/used.ts";
+import * as writes from "./tickets/write.ts";
+import { TIMED } from "./timed.ts";
 
-/** What each kind of letter does, by the part of the board that it concerns. */
-type Takers = {
-  [K in keyof BoardLetters]?: (ledger: BoardLedger, body: BoardLetters[K], from: Address) => void;
-};
-const TAKERS: Takers = {};
+/** The config before there is one: nobody is in the team. */
+const NO_TEAM = teamSchema.parse({});
+
+/** Takes a transaction back and keeps what it answered. */
+class Undone<T> extends Error {
+  answer: Result<T> | undefined;
+}
 
 export class Board extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
@@ -26,7 +45,10 @@ export class Board extends DurableObject<Env> {
   readonly #db: Db;
   readonly #alarms;
   readonly #outbox;
+  readonly #live = openLive((change) => CALLS.live(this.env, this.#workspace(), change));
   #clock: Clock | undefined;
+  /** The config as it was parsed last: a cache of its row. */
+  #team: { version: number; team: Team } | undefined;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -45,6 +67,101 @@ export class Board extends DurableObject<Env> {
     }
   }
 
+  // ---- the team ------------------------------------------------------------------------------------
+
+  /** Puts a new config (TEAM-1). The first makes the board. */
+  async putTeam(by: Identity, asked: config.TeamDocument): Promise<Result<wire.TeamAnswer>> {
+    try {
+      mustAdminister(by);
+      const { team, names } = config.readTeam(asked);
+      config.mustKnow(asked, await CALLS.known(this.env, asked.workspace, names));
+      // What was read before that wait is nothing that this rests on: the version is looked at now.
+      return this.#do((ledger) => config.storeTeam(ledger, by, team, asked.ifMatch), asked.workspace);
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
+  getTeam(by: Identity): Result<wire.TeamAnswer> {
+    return this.#do((ledger) => config.getTeam(ledger, by));
+  }
+
+  /** Whether a handle is or was somebody's (OFF-2): asking makes nothing. */
+  knows(handle: string): boolean {
+    return isMade(this.#db) && knows(this.#db, handle);
+  }
+
+  people(by: Identity): Result<{ items: wire.PersonItem[] }> {
+    return this.#do((ledger) => people(ledger, by));
+  }
+
+  /** The team as its agents see it (ITEM-3). */
+  roster(_handle: string): Result<AgentPayload<"roster_result">> {
+    return this.#do(roster);
+  }
+
+  /** Whom a question is for; it is on its way when this answers (ITEM-2). */
+  ask(asked: AskAsk): Result<AskAnswer> {
+    return this.#do((ledger) => ask(ledger, asked));
+  }
+
+  pauseSubscription(by: Identity, name: string, asked: wire.PausePerson): Result<wire.SubscriptionAnswer> {
+    return this.#do((ledger) => pauseSubscription(ledger, by, name, asked));
+  }
+
+  resumeSubscription(by: Identity, name: string): Result<wire.SubscriptionAnswer> {
+    return this.#do((ledger) => resumeSubscription(ledger, by, name));
+  }
+
+  // ---- secrets (SECRET-1) --------------------------------------------------------------------------
+
+  /** An owner may put GitHub's secrets before there is a team. */
+  putSecret(by: Identity, name: string, value: string): Result<null> {
+    return this.#do((ledger) => {
+      mustOwn(by);
+      return secrets.putSecret(ledger, this.#box(), by, name, value);
+    }, this.ctx.id.name);
+  }
+
+  /** A secret's values, the newest first: for those inside the deployment who use it. */
+  secretValues(name: string): string[] {
+    return isMade(this.#db) ? secrets.secretValues(this.#db, this.#box(), name) : [];
+  }
+
+  /** Every value that logs are masked of (WORK-5). */
+  everySecret(): string[] {
+    return isMade(this.#db) ? secrets.everySecret(this.#db, this.#box()) : [];
+  }
+
+  // ---- tickets (WORK-3) ----------------------------------------------------------------------------
+
+  tickets(by: Identity, asked: wire.TicketsQuery): Result<{ items: wire.TicketItem[]; next?: string }> {
+    return this.#do((ledger) => reads.tickets(ledger, by, asked));
+  }
+
+  ticket(by: Identity, key: string): Result<wire.TicketAnswer> {
+    return this.#do((ledger) => reads.ticket(ledger, by, key));
+  }
+
+  createTicket(by: Identity, asked: wire.CreateTicket): Result<wire.TicketAnswer> {
+    return this.#do((ledger) => writes.createTicket(ledger, by, asked));
+  }
+
+  patchTicket(by: Identity, key: string, asked: wire.PatchTicket): Result<wire.TicketAnswer> {
+    return this.#do((ledger) => writes.patchTicket(ledger, by, key, asked));
+  }
+
+  commentTicket(by: Identity, key: string, asked: wire.CommentTicket): Result<wire.TicketComment> {
+    return this.#do((ledger) => writes.commentTicket(ledger, by, key, asked));
+  }
+
+  /** What a ticket's work used (USE-2). */
+  ticketUsage(key: string): Result<AgentPayload<"ticket_usage_result">> {
+    return this.#do((ledger) => ticketUsage(ledger, key));
+  }
+
+  // ---- letters and time ----------------------------------------------------------------------------
+
   /** Letters from the room and the offices, each taken once. */
   take(source: Address, letters: Letter[]): void {
     if (!isMade(this.#db)) return;
@@ -61,41 +178,111 @@ export class Board extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     if (!isMade(this.#db)) return;
     await this.#alarms.fire(this.wall(), async (name) => {
-      if (name === OUTBOX_ALARM) await this.#outbox.drain();
+      if (name === OUTBOX_ALARM) return this.#outbox.drain();
+      const work = TIMED[name];
+      if (work) this.#work(work);
     });
   }
 
+  /** Somebody begins to watch: from now on the room is told what changes (QUEUE-4). */
+  watched(): void {
+    this.#live.watched();
+  }
+
+  // ---- inside --------------------------------------------------------------------------------------
+
+  /**
+   * One piece of work of a caller's, with what it answers or why it is refused.
+   * @param workspace with it the board is made, if it is not there yet
+   */
+  #do<T>(work: (ledger: BoardLedger) => T, workspace?: string): Result<T> {
+    try {
+      if (isMade(this.#db)) return { ok: true, value: this.#work(work) };
+      if (workspace !== undefined)
+        return {
+          ok: true,
+          value: this.#work((ledger) => {
+            this.#db.run("INSERT INTO board (one, workspace) VALUES (1, ?)", workspace);
+            return work({ ...ledger, workspace });
+          }, true),
+        };
+      return this.#asIf(work);
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
+  /** The answer of a board that was never made: its tables are there for as long as it takes to look (AUTH-4). */
+  #asIf<T>(work: (ledger: BoardLedger) => T): Result<T> {
+    const undo = new Undone<T>();
+    try {
+      this.ctx.storage.transactionSync(() => {
+        migrate(this.ctx.storage, this.#db, BOARD_MIGRATIONS);
+        undo.answer = { ok: true, value: work(this.#ledger([])) };
+        throw undo;
+      });
+    } catch (error) {
+      if (error !== undo) throw error;
+    }
+    return undo.answer as Result<T>;
+  }
+
+  #refused(error: unknown): { ok: false; error: Refusal } {
+    return faultOf(error, (fault) => this.#fault(fault));
+  }
+
   /** One piece of work in one transaction; what it wrote letters about leaves after the commit. */
-  #work<T>(work: (ledger: BoardLedger) => T): T {
-    const answer = this.ctx.storage.transactionSync(() => work(this.#ledger()));
+  #work<T>(work: (ledger: BoardLedger) => T, make = false): T {
+    const changes: LiveChange[] = [];
+    const answer = this.ctx.storage.transactionSync(() => {
+      if (make) migrate(this.ctx.storage, this.#db, BOARD_MIGRATIONS);
+      return work(this.#ledger(changes));
+    });
     this.ctx.waitUntil(this.#outbox.drain());
+    if (changes.length > 0)
+      this.ctx.waitUntil(this.#live.tell(changes).catch((error: unknown) => this.#fault(error)));
     return answer;
   }
 
-  #ledger(): BoardLedger {
+  /** @param changes where the names of what changes are noted */
+  #ledger(changes: LiveChange[]): BoardLedger {
     this.#clock ??= openClock(
       this.#db.one<{ at: number }>("SELECT taken_at AS at FROM events ORDER BY n DESC LIMIT 1")?.at ?? 0,
       () => this.wall(),
     );
-    const stands = this.#db.one<{ version: number; team: string }>(
-      "SELECT version, team FROM teams ORDER BY version DESC LIMIT 1",
-    );
+    const { version, team } = this.#standing();
     return {
       db: this.#db,
       clock: this.#clock,
       now: this.#clock.now(),
       workspace: this.#workspace(),
-      team: stands ? JSON.parse(stands.team) : teamSchema.parse({}),
-      version: stands?.version ?? 0,
+      team,
+      version,
       toOffice: (handle, kind, body) => this.#outbox.post(`office/${handle}`, kind, body),
       toRoom: (kind, body) => this.#outbox.post("room", kind, body),
       alarm: (name, at) => this.#alarms.by(name, at),
-      changed: () => {},
+      changed: (what) => void changes.push(what),
+      secret: (name) => secrets.secretValues(this.#db, this.#box(), name),
     };
+  }
+
+  /** The config as it stands. A version is one config for ever, so that it is read once. */
+  #standing(): { version: number; team: Team } {
+    const version = this.#db.one<{ v: number | null }>("SELECT max(version) AS v FROM teams")?.v ?? 0;
+    if (version === 0) return { version, team: NO_TEAM };
+    if (this.#team?.version !== version) {
+      const row = this.#db.one<{ team: string }>("SELECT team FROM teams WHERE version = ?", version);
+      this.#team = { version, team: teamSchema.parse(JSON.parse(row?.team ?? "{}")) };
+    }
+    return this.#team;
   }
 
   #workspace(): string {
     return this.#db.one<{ workspace: string }>("SELECT workspace FROM board")?.workspace ?? "";
+  }
+
+  #box(): secrets.SecretBox | undefined {
+    return secrets.openBox(this.env.SECRETS_KEY, this.#workspace());
   }
 
   async #send(target: Address, letters: Letter[]): Promise<void> {

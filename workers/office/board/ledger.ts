@@ -2,7 +2,7 @@
 import type { Team } from "../../../src/shared/wire/team.ts";
 import type { Db } from "../../kit/db.ts";
 import type { Clock } from "../../room/ids.ts";
-import type { OfficeLetters, RoomLetters } from "../letters.ts";
+import type { LiveChange, OfficeLetters, RoomLetters } from "../letters.ts";
 
 export interface BoardLedger {
   readonly db: Db;
@@ -20,11 +20,7 @@ export interface BoardLedger {
   /** Makes sure that a named alarm fires by then, ms. */
   alarm(name: string, at: number): void;
   /** Tells who watches that these changed (QUEUE-4): names only. */
-  changed(what: {
-    people?: string[];
-    items?: string[];
-    tickets?: string[];
-    events?: string[];
-    team?: true;
-  }): void;
+  changed(what: LiveChange): void;
+  /** A secret's values, the newest first; what cannot be opened is left out (SECRET-1). */
+  secret(name: string): string[];
 }

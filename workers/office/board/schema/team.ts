@@ -1,5 +1,32 @@
-/** The team's config in its versions, who is in it, and how they are (TEAM, ITEM-3). */
+/** The team's config in its versions, who is in it and how they are, its secrets and schedules (TEAM, ITEM-3). */
 export const TEAM_TABLES = `
-CREATE TABLE board (one INTEGER PRIMARY KEY CHECK (one = 1), workspace TEXT NOT NULL) STRICT;
-CREATE TABLE teams (version INTEGER PRIMARY KEY, team TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL) STRICT
+CREATE TABLE board (
+  one INTEGER PRIMARY KEY CHECK (one = 1), workspace TEXT NOT NULL, last_ticket INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE teams (version INTEGER PRIMARY KEY, team TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL) STRICT;
+CREATE TABLE people (
+  handle TEXT PRIMARY KEY, name TEXT NOT NULL, joined_at INTEGER NOT NULL, removed_at INTEGER,
+  status TEXT NOT NULL DEFAULT 'offline', current TEXT, item TEXT, queued INTEGER NOT NULL DEFAULT 0,
+  status_at INTEGER NOT NULL DEFAULT 0, hold_until INTEGER, hold_why TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE windows (handle TEXT PRIMARY KEY, at INTEGER NOT NULL, windows TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE subscriptions (
+  name TEXT PRIMARY KEY, reason TEXT, until INTEGER, by TEXT NOT NULL, at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE secrets (
+  name TEXT NOT NULL, version INTEGER NOT NULL, sealed TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL,
+  PRIMARY KEY (name, version)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE schedules (
+  id TEXT PRIMARY KEY, cron TEXT NOT NULL, zone TEXT NOT NULL, next_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE asks (
+  id TEXT PRIMARY KEY, asker TEXT NOT NULL, target TEXT NOT NULL, kind TEXT NOT NULL, at INTEGER NOT NULL,
+  ended_at INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE used (
+  n INTEGER PRIMARY KEY, item TEXT NOT NULL, round INTEGER NOT NULL, handle TEXT NOT NULL, kind TEXT NOT NULL,
+  at INTEGER NOT NULL, models TEXT NOT NULL
+) STRICT;
+CREATE TABLE used_refs (type TEXT NOT NULL, ref TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (type, ref, n)) STRICT, WITHOUT ROWID
 `;

@@ -29,6 +29,7 @@ CREATE TABLE tickets (
   n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, fields TEXT NOT NULL, title TEXT, url TEXT,
   status TEXT, assignee TEXT, parent TEXT, made_by TEXT, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX tickets_updated ON tickets (updated_at, n);
 CREATE INDEX tickets_status ON tickets (status, n);
 CREATE INDEX tickets_assignee ON tickets (assignee, n);
 CREATE INDEX tickets_parent ON tickets (parent) WHERE parent IS NOT NULL;
