@@ -54,8 +54,8 @@ export function placeOf(db: Db, id: string): Place | undefined {
   const row = itemRow(db, id);
   if (!row) return undefined;
   const origin = originOf(row);
-  const asked: Requester | undefined =
-    requesterOf(row) ?? (origin && { ...origin.requester, kind: "human" as const });
+  const asked: Pick<Requester, "id" | "kind"> | undefined =
+    requesterOf(row) ?? (origin && { id: origin.requester.id, kind: "human" });
   const links = refsOf(db, id)
     .filter(
       ({ type, role }) => (type === "ticket" || type === "pr") && role !== "linked" && role !== "mentioned",

@@ -10,6 +10,8 @@ CREATE TABLE asks (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX asks_item ON asks (item, state);
 
+CREATE TABLE answered (item TEXT PRIMARY KEY, answer TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
 CREATE TABLE chat_messages (
   channel TEXT NOT NULL, message TEXT NOT NULL, thread TEXT NOT NULL, event TEXT NOT NULL, at INTEGER NOT NULL,
   PRIMARY KEY (channel, message)
