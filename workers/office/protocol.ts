@@ -15,16 +15,8 @@
  * ends, or is heard, and at the end of every piece of work, in `turns.ts`.
  */
 import type { AgentRequest } from "../../src/shared/wire/agent/index.ts";
-import { type AnyHandler, sign, write } from "./handler.ts";
-import { actResult } from "./messages/act.ts";
-import { chatMessage } from "./messages/chat.ts";
-import { ciLog, prList, ticketPrs } from "./messages/code.ts";
+import { type AnyHandler, sign } from "./handler.ts";
 import { heartbeat, ping } from "./messages/connection.ts";
-import { ticketUsage } from "./messages/cost.ts";
-import { docLink, doctorReport, notesChanged } from "./messages/knowledge.ts";
-import { recall } from "./messages/recall.ts";
-import { chatReport, reportPosted } from "./messages/report.ts";
-import { currentWork, roster } from "./messages/team.ts";
 
 export { AgentRefused, mustAgent } from "./handler.ts";
 
@@ -32,18 +24,4 @@ type Handlers = { readonly [T in Exclude<AgentRequest, "hello">]?: AnyHandler<T>
 export const HANDLERS: Handlers = {
   ping: sign<"ping">(ping),
   heartbeat: sign<"heartbeat">(heartbeat),
-  chat_message: chatMessage,
-  chat_report: write<"chat_report">(chatReport),
-  report_posted: write<"report_posted">(reportPosted),
-  act_result: write<"act_result">(actResult),
-  doc_link: docLink,
-  notes_changed: write<"notes_changed">(notesChanged),
-  doctor_report: write<"doctor_report">(doctorReport),
-  recall,
-  roster,
-  current_work: currentWork,
-  ticket_prs: ticketPrs,
-  pr_list: prList,
-  ci_log: ciLog,
-  ticket_usage: ticketUsage,
 };

@@ -1,8 +1,6 @@
 /** What each kind of letter to an office does: one function a kind, run inside the transaction that takes it in. */
-import { takeAct } from "./acts.ts";
 import type { Desk } from "./desk.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
-import { takeMoment } from "./moments.ts";
 import { changePerson } from "./store/person.ts";
 
 export type Takers = {
@@ -13,6 +11,4 @@ export const TAKERS: Takers = {
     if (version < desk.version) return;
     changePerson(desk.db, { team_version: version, team: JSON.stringify(team), removed_at: null });
   },
-  act: takeAct,
-  moment: takeMoment,
 };

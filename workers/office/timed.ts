@@ -3,10 +3,5 @@
  * alarm may come early, so each looks at what is due by `desk.now` and sets the next.
  */
 import type { Desk } from "./desk.ts";
-import { reportsAlarm } from "./reports.ts";
 
-export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
-  reports: reportsAlarm,
-  // What is due is sent at the end of the work: `after` of the part (turns.ts).
-  acts: () => {},
-};
+export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {};

@@ -4,9 +4,7 @@
  */
 import { byteLength } from "../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../src/shared/wire/agent/index.ts";
-import { ACTS } from "./acts.ts";
 import type { Desk } from "./desk.ts";
-import { REPORTS } from "./reports.ts";
 
 /** What a welcome carries besides the config (OFF-5). */
 export type Welcomed = Pick<AgentPayload<"welcome">, "reports" | "acts">;
@@ -25,7 +23,7 @@ export interface Part {
 }
 
 /** In the order in which they run. */
-export const PARTS: readonly Part[] = [REPORTS, ACTS];
+export const PARTS: readonly Part[] = [];
 
 export const parts = {
   welcomed(desk: Desk, room: number): Partial<Welcomed> {

@@ -4,6 +4,7 @@
  * moment; then what came last stands, and a merge stands over a close over an opening.
  */
 import type { WorkEvent } from "../wire/work.ts";
+import { OFFICE_ACTOR } from "./trust.ts";
 
 /** A field as its source last gave it, and when, ms by the source's own clock. */
 export interface Stamp {
@@ -50,14 +51,16 @@ const SAYS: Partial<Record<WorkEvent["type"], PrState>> = {
 
 /** What an event says of its pull request, as fields. */
 export function prGiven(
-  event: Pick<WorkEvent, "type" | "pr" | "reviewer" | "actor" | "source">,
+  event: Pick<WorkEvent, "type" | "pr" | "ticket" | "reviewer" | "actor" | "source">,
 ): Record<string, unknown> {
   const { pr, type, reviewer } = event;
   if (!pr) return {};
   const state = pr.state ?? SAYS[type];
-  const author = pr.author ?? (type === "pr.opened" ? event.actor.id : undefined);
+  // An office tells of a pull request before its host does: whose login opened it is the host's to say.
+  const opener = type === "pr.opened" && event.source !== "office" ? event.actor.id : undefined;
+  const author = pr.author ?? opener;
+  const merger = pr.merged_by ?? (type === "pr.merged" ? event.actor.id : undefined);
   const given: Record<string, unknown> = {
-    source: event.source,
     title: pr.title,
     body: pr.body,
     url: pr.url,
@@ -68,13 +71,14 @@ export function prGiven(
     head_sha: pr.head_sha,
     base: pr.base,
     merge_sha: pr.merge_sha,
-    merged_by: pr.merged_by ?? (type === "pr.merged" ? event.actor.id : undefined),
+    merged_by: merger,
+    merger_by: merger && event.source,
+    ticket: event.ticket?.key,
     draft: pr.draft ?? (type === "pr.ready" ? false : undefined),
     requested: pr.requested,
+    requested_by: pr.requested || reviewer ? event.source : undefined,
   };
-  // "unknown" says that the host has not worked it out: what it said of this head before still holds.
-  if (pr.mergeable && pr.mergeable !== "unknown")
-    given["mergeable"] = { of: pr.head_sha ?? null, is: pr.mergeable };
+  if (pr.mergeable) given["mergeable"] = { of: pr.head_sha ?? null, is: pr.mergeable };
   if (state) given[`state:${state}`] = true;
   if (reviewer && type === "pr.review_requested") given[`requested:${reviewer}`] = true;
   if (reviewer && type === "pr.review_request_removed") given[`requested:${reviewer}`] = false;
@@ -129,8 +133,11 @@ export interface ReviewLine {
 }
 
 /** A review's state: what was said last, and a dismissal over everything said at that time. */
-export function reviewGiven(review: NonNullable<WorkEvent["review"]>): Record<string, unknown> {
-  const { state, body, sha, url } = review;
+export function reviewGiven(
+  review: NonNullable<WorkEvent["review"]>,
+  head: string | undefined,
+): Record<string, unknown> {
+  const { state, body, sha = head, url } = review;
   const given: Record<string, unknown> = { body, sha, url };
   given[state === "dismissed" ? "dismissed" : "state"] = state === "dismissed" ? true : state;
   return given;
@@ -142,8 +149,8 @@ export function reviewState(fields: Fields): ReviewState {
 }
 
 /** The latest verdict of each reviewer: a comment is none, and a dismissed one leaves none (PIPE-5). */
-export function verdicts(reviews: readonly ReviewLine[]): Map<string, ReviewLine> {
-  const latest = new Map<string, ReviewLine>();
+export function verdicts<T extends ReviewLine>(reviews: readonly T[]): Map<string, T> {
+  const latest = new Map<string, T>();
   for (const review of reviews) {
     if (review.state === "commented") continue;
     const stands = latest.get(review.reviewer);
@@ -179,23 +186,31 @@ export function newerCheck(have: CheckLine, given: CheckLine): boolean {
 
 export type Ci = "none" | CheckStatus;
 
-/** The checks of one head together: unfinished while one is, then failed when one is. */
+/** The checks of one head together: failed once one has, as hosts show it. */
 export function ciOf(statuses: readonly CheckStatus[]): Ci {
   if (statuses.length === 0) return "none";
-  if (statuses.includes("pending")) return "pending";
-  return statuses.includes("failure") ? "failure" : "success";
+  if (statuses.includes("failure")) return "failure";
+  return statuses.includes("pending") ? "pending" : "success";
+}
+
+/** Whether every check has finished and one failed: only then is it worth a round (PIPE-1). */
+export function haveFailed(statuses: readonly CheckStatus[]): boolean {
+  return statuses.includes("failure") && !statuses.includes("pending");
 }
 
 // ---- tickets and documents --------------------------------------------------------------------------
 
 /** What an event says of its ticket, as fields. */
-export function ticketGiven(event: Pick<WorkEvent, "type" | "ticket" | "source">): Record<string, unknown> {
+export function ticketGiven(
+  event: Pick<WorkEvent, "type" | "ticket" | "source" | "actor">,
+): Record<string, unknown> {
   const { ticket, type } = event;
   if (!ticket) return {};
   const closed = ticket.status === "canceled" ? "canceled" : "done";
   const assignee = ticket.assignee === undefined && type === "ticket.unassigned" ? null : ticket.assignee;
   return {
-    source: event.source,
+    // What we ourselves do to a ticket does not make it ours.
+    source: event.source === "office" || event.actor.id === OFFICE_ACTOR.id ? undefined : event.source,
     title: ticket.title,
     url: ticket.url,
     description: ticket.description,

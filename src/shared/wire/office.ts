@@ -292,6 +292,7 @@ export const workEventItem = z.object({
   source: z.string(),
   at: instant,
   actor: z.string(),
+  trusted: z.boolean().describe("Whether who did it may wake anybody (PIPE-5)."),
   about: z.string().optional().describe("A ticket's key, `owner/repo#n`, a document's id, …"),
   decided: z.array(z.string()).describe("What it led to, in short: `wake scout`, `ignore`."),
 });
@@ -315,7 +316,13 @@ export const workDecision = z.object({
 export type WorkDecision = z.infer<typeof workDecision>;
 
 export const traceAnswer = z.object({
-  event: workEvent.extend({ event_id: z.string() }),
+  event: workEvent.extend({
+    event_id: z.string(),
+    taken_at: instant.describe("When the board took it."),
+    by: z.string().describe("Who did it, as the team calls them."),
+    trusted: z.boolean().describe("Whether they may wake anybody (PIPE-5)."),
+    trust: z.string().describe("Why they may, or may not."),
+  }),
   decisions: z.array(workDecision),
 });
 export type TraceAnswer = z.infer<typeof traceAnswer>;

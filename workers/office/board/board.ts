@@ -7,13 +7,15 @@ import type { AgentPayload } from "../../../src/shared/wire/agent/index.ts";
 import type { Refusal } from "../../../src/shared/wire/errors.ts";
 import type * as wire from "../../../src/shared/wire/office.ts";
 import { type Team, team as teamSchema } from "../../../src/shared/wire/team.ts";
+import type { WorkEventGiven } from "../../../src/shared/wire/work.ts";
 import { openAlarms } from "../../kit/alarms.ts";
 import { type Db, openDb } from "../../kit/db.ts";
 import { isMade, migrate } from "../../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../../kit/outbox.ts";
 import { faultOf, type Result } from "../../kit/result.ts";
+import { officeOf, roomOf } from "../../objects.ts";
 import { type Clock, openClock } from "../../room/ids.ts";
-import type { Address, AskAnswer, AskAsk, BoardLetters, Identity, LiveChange } from "../letters.ts";
+import type { Address, AskAnswer, AskAsk, BoardLetters, Found, Identity, LiveChange } from "../letters.ts";
 import { CALLS } from "./calls.ts";
 import type { BoardLedger } from "./ledger.ts";
 import { openLive } from "./live.ts";
@@ -29,6 +31,10 @@ import * as reads from "./tickets/read.ts";
 import { ticketUsage } from "./tickets/used.ts";
 import * as writes from "./tickets/write.ts";
 import { TIMED } from "./timed.ts";
+import { find } from "./work/find.ts";
+import { workEvent } from "./work/given.ts";
+import * as work from "./work/reads.ts";
+import { traceFor, workEvents } from "./work/trace.ts";
 
 /** The config before there is one: nobody is in the team. */
 const NO_TEAM = teamSchema.parse({});
@@ -57,7 +63,7 @@ export class Board extends DurableObject<Env> {
       db: this.#db,
       alarms: this.#alarms,
       now: () => this.wall(),
-      send: (target, letters) => CALLS.deliver(this.env, this.#workspace(), target as Address, letters),
+      send: (target, letters) => this.#send(target as Address, letters),
       fault: (error) => this.#fault(error),
     });
     if (isMade(this.#db)) {
@@ -157,6 +163,42 @@ export class Board extends DurableObject<Env> {
   /** What a ticket's work used (USE-2). */
   ticketUsage(key: string): Result<AgentPayload<"ticket_usage_result">> {
     return this.#do((ledger) => ticketUsage(ledger, key));
+  }
+
+  // ---- the work (WORK, PIPE) -----------------------------------------------------------------------
+
+  /** An event of another tool, with a hook's token (WORK-4). */
+  workEvent(by: Identity, given: WorkEventGiven): Result<wire.EventTaken> {
+    return this.#do((ledger) => workEvent(ledger, by, given));
+  }
+
+  workEvents(
+    by: Identity,
+    asked: wire.WorkEventsQuery,
+  ): Result<{ items: wire.WorkEventItem[]; next?: string }> {
+    return this.#do((ledger) => workEvents(ledger, by, asked));
+  }
+
+  /** An event and what was decided of it (PIPE-1). */
+  trace(by: Identity, eventId: string): Result<wire.TraceAnswer> {
+    return this.#do((ledger) => traceFor(ledger, by, eventId));
+  }
+
+  /** What a target names (CHAT-4). */
+  find(handle: string, target: string): Result<Found> {
+    return this.#do((ledger) => find(ledger, handle, target));
+  }
+
+  ticketPrs(asked: AgentPayload<"ticket_prs">): Result<AgentPayload<"ticket_prs_result">> {
+    return this.#do((ledger) => work.ticketPrs(ledger, asked));
+  }
+
+  prList(asked: AgentPayload<"pr_list">): Result<AgentPayload<"pr_list_result">> {
+    return this.#do((ledger) => work.prList(ledger, asked));
+  }
+
+  currentWork(handle: string): Result<AgentPayload<"current_work_result">> {
+    return this.#do((ledger) => work.currentWork(ledger, handle));
   }
 
   // ---- letters and time ----------------------------------------------------------------------------
@@ -282,6 +324,12 @@ export class Board extends DurableObject<Env> {
 
   #box(): secrets.SecretBox | undefined {
     return secrets.openBox(this.env.SECRETS_KEY, this.#workspace());
+  }
+
+  async #send(target: Address, letters: Letter[]): Promise<void> {
+    const workspace = this.#workspace();
+    if (target === "room") return roomOf(this.env, workspace).take("board", letters);
+    return officeOf(this.env, workspace, target.slice("office/".length)).take("board", letters);
   }
 
   /** A fault of ours: logged with its kind, never with words, and never shown (OPS-3). */

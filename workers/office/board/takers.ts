@@ -5,6 +5,9 @@ import { takeAnswered, takeCanceled } from "./team/asks.ts";
 import { takeWindows } from "./team/holds.ts";
 import { takeStatus } from "./team/people.ts";
 import { takeUsed } from "./tickets/used.ts";
+import { takeActResult } from "./work/acts.ts";
+import { takeMade } from "./work/made.ts";
+import { takeRefs } from "./work/moments.ts";
 import { takeEvent } from "./work/take.ts";
 
 export type Takers = {
@@ -12,6 +15,9 @@ export type Takers = {
 };
 export const TAKERS: Takers = {
   event: (ledger, event) => void takeEvent(ledger, event),
+  act_result: takeActResult,
+  refs: takeRefs,
+  made: takeMade,
   status: takeStatus,
   windows: takeWindows,
   used: takeUsed,

@@ -23,7 +23,7 @@ CREATE INDEX decisions_event ON decisions (event_id, n);
 CREATE TABLE decision_keys (base TEXT PRIMARY KEY, times INTEGER NOT NULL, live INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE told (cause TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 CREATE TABLE acts (
-  id TEXT PRIMARY KEY, event_id TEXT NOT NULL, person TEXT, ops TEXT NOT NULL, state TEXT NOT NULL, at INTEGER NOT NULL
+  id TEXT PRIMARY KEY, event_id TEXT NOT NULL, person TEXT, ops TEXT NOT NULL, result TEXT, at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE tickets (
   n INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, fields TEXT NOT NULL, title TEXT, url TEXT,
@@ -54,11 +54,13 @@ CREATE TABLE reviews (
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE comments (
   type TEXT NOT NULL, ref TEXT NOT NULL, id TEXT NOT NULL, at INTEGER NOT NULL,
-  actor TEXT NOT NULL, thread TEXT, fields TEXT NOT NULL, PRIMARY KEY (type, ref, id)
+  actor TEXT NOT NULL, thread TEXT, deleted INTEGER NOT NULL, fields TEXT NOT NULL, PRIMARY KEY (type, ref, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX comments_at ON comments (type, ref, at);
+CREATE INDEX comments_thread ON comments (ref, thread) WHERE thread IS NOT NULL;
 CREATE TABLE threads (
-  pr TEXT NOT NULL, id TEXT NOT NULL, resolved INTEGER NOT NULL, resolved_at INTEGER NOT NULL, PRIMARY KEY (pr, id)
+  pr TEXT NOT NULL, id TEXT NOT NULL, resolved INTEGER NOT NULL, resolved_at INTEGER NOT NULL, host TEXT,
+  PRIMARY KEY (pr, id)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE checks (
   repo TEXT NOT NULL, sha TEXT NOT NULL, app TEXT NOT NULL, name TEXT NOT NULL, run TEXT, at INTEGER NOT NULL,
@@ -72,5 +74,9 @@ CREATE TABLE item_refs (
   type TEXT NOT NULL, ref TEXT NOT NULL, person TEXT NOT NULL, item TEXT NOT NULL, role TEXT NOT NULL,
   source TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (type, ref, person, item)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE round_tickets (
+  item TEXT NOT NULL, round INTEGER NOT NULL, ticket TEXT NOT NULL, status TEXT NOT NULL, PRIMARY KEY (item, round, ticket)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX event_refs_talk ON event_refs (type, ref, n) WHERE counts IS NOT NULL;
 CREATE TABLE merges (pr TEXT NOT NULL, sha TEXT NOT NULL, due_at INTEGER NOT NULL, PRIMARY KEY (pr, sha)) STRICT, WITHOUT ROWID
 `;

@@ -138,12 +138,12 @@ interface CommentRow {
 /** The latest comments, oldest first, and how many there are before them. */
 function commentsOf(ledger: BoardLedger, key: string): { comments: TicketComment[]; more: number } {
   const rows = ledger.db.all<CommentRow>(
-    "SELECT id, at, actor, fields FROM comments WHERE type = 'ticket' AND ref = ? ORDER BY at DESC, id DESC LIMIT ?",
+    "SELECT id, at, actor, fields FROM comments WHERE type = 'ticket' AND ref = ? AND deleted = 0 ORDER BY at DESC, id DESC LIMIT ?",
     key,
     COMMENTS,
   );
   const count =
-    ledger.db.one<{ n: number }>("SELECT count(*) AS n FROM comments WHERE type = 'ticket' AND ref = ?", key)
+    ledger.db.one<{ n: number }>("SELECT count(*) AS n FROM comments WHERE type = 'ticket' AND ref = ? AND deleted = 0", key)
       ?.n ?? 0;
   return { comments: rows.toReversed().map((row) => commentOf(ledger, row)), more: count - rows.length };
 }

@@ -22,7 +22,7 @@ export function applyEvent(ledger: BoardLedger, event: WorkEvent, at: number): v
   if (about === "pr" || about === "merge") {
     applyPr(ledger, event, at);
     applyReview(ledger, event, at);
-    if (event.thread && event.pr) applyThread(ledger, prKey(event.pr), event.thread, at);
+    applyThread(ledger, event, at);
   }
   if (about === "doc") applyDoc(ledger, event, at);
   if (about === "check" && event.check) applyCheck(ledger, event.check, at);
@@ -111,12 +111,15 @@ function applyPr(ledger: BoardLedger, event: WorkEvent, at: number): void {
        created_at = min(created_at, ?), updated_at = max(updated_at, ?), read_at = ? WHERE key = ?`,
     ...columns,
   );
-  const candidates = ticketCandidates({
+  const said = textOf(fields, "ticket");
+  const named = ticketCandidates({
     head: textOf(fields, "head"),
     title: textOf(fields, "title"),
     body: textOf(fields, "body"),
     repo: pr.repo,
   });
+  // What whoever opened it says of it counts where nothing of its own does.
+  const candidates = [...new Set([...named, ...(said === undefined ? [] : [said])])];
   const before = ledger.db
     .all<{ key: string }>("SELECT key FROM pr_tickets WHERE pr = ? ORDER BY place", key)
     .map((c) => c.key);
@@ -177,7 +180,7 @@ function applyReview(ledger: BoardLedger, event: WorkEvent, at: number): void {
     key,
     review.id,
   );
-  const fields = merged(row ? JSON.parse(row.fields) : undefined, reviewGiven(review), at);
+  const fields = merged(row ? JSON.parse(row.fields) : undefined, reviewGiven(review, pr.head_sha), at);
   // Who wrote it is who spoke first: whoever dismisses or edits it later has not written it.
   const by = fields["by"];
   if (review.state !== "dismissed" && (!by || at < by.at)) fields["by"] = { v: actorOf(event), at };
@@ -192,11 +195,14 @@ function applyReview(ledger: BoardLedger, event: WorkEvent, at: number): void {
   );
 }
 
+const SAYS = new Set(["pr.commented", "pr.inline_commented", "ticket.commented", "doc.commented"]);
+
 /** What a comment is on: what its event's type is about. */
 export function commentTarget(event: WorkEvent): { type: "ticket" | "pr" | "doc"; ref: string } | undefined {
+  if (!SAYS.has(event.type) && event.comment?.deleted !== true) return undefined;
   if (event.type.startsWith("pr.")) return event.pr && { type: "pr", ref: prKey(event.pr) };
-  if (event.type === "ticket.commented") return event.ticket && { type: "ticket", ref: event.ticket.key };
-  return event.type === "doc.commented" && event.doc ? { type: "doc", ref: event.doc.id } : undefined;
+  if (event.type.startsWith("ticket.")) return event.ticket && { type: "ticket", ref: event.ticket.key };
+  return event.type.startsWith("doc.") && event.doc ? { type: "doc", ref: event.doc.id } : undefined;
 }
 
 /** The review thread of an inline comment: its own, else the one of the comment that it answers, else a new one. */
@@ -207,52 +213,55 @@ function applyComment(ledger: BoardLedger, event: WorkEvent, at: number): void {
   const { comment } = event;
   const target = commentTarget(event);
   if (!comment || !target) return;
-  const { ref } = target;
   const inline = event.type === "pr.inline_commented";
   const row = ledger.db.one<{ fields: string; at: number }>(
     "SELECT fields, at FROM comments WHERE type = ? AND ref = ? AND id = ?",
     target.type,
-    ref,
+    target.ref,
     comment.id,
   );
-  const { body, url, path, line, reply_to, anchor } = comment;
+  const { body, url, path, line, reply_to, anchor, review, deleted } = comment;
   const fields = merged(
     row ? JSON.parse(row.fields) : undefined,
-    { body, url, path, line: line ?? undefined, reply_to, anchor },
+    { body, url, path, line: line ?? undefined, reply_to, anchor, review, deleted },
     at,
   );
+  // Taken away is for good, and its words go with it, whichever of the two events comes first.
+  if (fields["deleted"]) fields["body"] = { v: "", at: fields["deleted"].at };
   ledger.db.run(
-    `INSERT INTO comments (type, ref, id, at, actor, thread, fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-       ON CONFLICT (type, ref, id) DO UPDATE SET
-         actor = CASE WHEN ?4 < at THEN ?5 ELSE actor END, at = min(at, ?4), fields = ?7`,
+    `INSERT INTO comments (type, ref, id, at, actor, thread, deleted, fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+       ON CONFLICT (type, ref, id) DO UPDATE SET actor = CASE WHEN ?4 < at THEN ?5 ELSE actor END,
+         at = min(at, ?4), thread = coalesce(?6, thread), deleted = ?7, fields = ?8`,
     target.type,
-    ref,
+    target.ref,
     comment.id,
     at,
     actorOf(event),
     inline ? threadOf(comment) : (comment.thread ?? null),
+    fields["deleted"] ? 1 : 0,
     JSON.stringify(fields),
   );
   if (inline)
     ledger.db.run(
       "INSERT OR IGNORE INTO threads (pr, id, resolved, resolved_at) VALUES (?, ?, 0, -1)",
-      ref,
+      target.ref,
       threadOf(comment),
     );
 }
 
-function applyThread(
-  ledger: BoardLedger,
-  pr: string,
-  thread: { id: string; resolved: boolean },
-  at: number,
-): void {
+function applyThread(ledger: BoardLedger, event: WorkEvent, at: number): void {
+  const resolved = event.type === "pr.thread_resolved";
+  if (!event.pr || (!resolved && event.type !== "pr.thread_unresolved")) return;
+  const id = event.thread?.id ?? (event.comment && threadOf(event.comment));
+  if (id === undefined) return;
   ledger.db.run(
-    `INSERT INTO threads (pr, id, resolved, resolved_at) VALUES (?1, ?2, ?3, ?4)
-       ON CONFLICT (pr, id) DO UPDATE SET resolved = ?3, resolved_at = ?4 WHERE ?4 >= resolved_at`,
-    pr,
-    thread.id,
-    thread.resolved ? 1 : 0,
+    `INSERT INTO threads (pr, id, resolved, resolved_at, host) VALUES (?1, ?2, ?3, ?4, ?5)
+       ON CONFLICT (pr, id) DO UPDATE SET host = coalesce(?5, host),
+         resolved = CASE WHEN ?4 >= resolved_at THEN ?3 ELSE resolved END, resolved_at = max(resolved_at, ?4)`,
+    prKey(event.pr),
+    id,
+    resolved ? 1 : 0,
     at,
+    event.thread?.host ?? null,
   );
 }
