@@ -8,7 +8,7 @@ import { type GroupCommit, openGroupCommit } from "../kit/group-commit.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox } from "../kit/outbox.ts";
 import { faultOf, type Result } from "../kit/result.ts";
-import { authenticate, mustSpeak, unauthenticated } from "./access/authenticate.ts";
+import { authenticate, mustConnect, mustSpeak, unauthenticated } from "./access/authenticate.ts";
 import { type Connections, openConnections } from "./connect/connections.ts";
 import { openSockets, type Sockets } from "./connect/sockets.ts";
 import { openRound, type Round, viewerOf } from "./deliver/viewer.ts";
@@ -55,6 +55,8 @@ export interface Core {
   caller(credential: Credential): Caller;
   /** A caller who may speak in rooms. */
   speaker(credential: Credential): Caller;
+  /** One who may also say hello, and mark what was read. */
+  connected(credential: Credential): Caller;
   read<N extends ReadName>(caller: Caller, name: N, args: ReadArgs<N>): ReadAnswer<N>;
   /** Answers with what the work made, or with its refusal, which names the frame that it was about (ERR-1). */
   settle<T>(work: () => T, frame?: unknown): Result<T>;
@@ -74,6 +76,7 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
   const limits = openLimits();
   const waiting = openWaiting();
   let known: Clock | undefined;
+  let tables = false;
   /** Whether letters were written that nobody has sent yet; after a restart the alarm knows. */
   let letters = false;
   const outbox = openOutbox({
@@ -91,6 +94,12 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
     hold: (until) => ctx.waitUntil(until),
   });
 
+  /** Tables that are there stay: they are looked for until they are. */
+  function made(): boolean {
+    tables ||= isMade(db);
+    return tables;
+  }
+
   function clock(): Clock {
     known ??= openClock(
       db.one<{ at: number }>("SELECT at FROM log ORDER BY seq DESC LIMIT 1")?.at ?? 0,
@@ -106,7 +115,7 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
 
   function ledger(): Ledger {
     // Where no workspace was made there is no log to look at, and no token is of it (AUTH-4).
-    if (!known && !isMade(db)) unauthenticated();
+    if (!made()) unauthenticated();
     return { storage: ctx.storage, db, clock: clock(), limits, post };
   }
 
@@ -147,7 +156,7 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
   }
 
   function caller(credential: Credential): Caller {
-    if (!isMade(db)) unauthenticated();
+    if (!made()) unauthenticated();
     return authenticate(db, credential, wall());
   }
 
@@ -177,7 +186,7 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
     sockets,
     commits,
     waiting,
-    made: () => isMade(db),
+    made,
     migrate: () => migrate(ctx.storage, db, ROOM_MIGRATIONS),
     ledger,
     round,
@@ -188,6 +197,11 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
     speaker(credential) {
       const found = caller(credential);
       mustSpeak(found);
+      return found;
+    },
+    connected(credential) {
+      const found = caller(credential);
+      mustConnect(found);
       return found;
     },
     read(by, name, args) {
@@ -205,7 +219,7 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
     flush,
     armSockets,
     async alarm() {
-      if (!isMade(db)) return;
+      if (!made()) return;
       await alarms.fire(wall(), async (name) => {
         if (name === "sockets") return closeOverdue();
         if (name === "bucket") return sweepBucket({ db, clock: ledger().clock, bucket: env.FILES, alarms });

@@ -22,12 +22,16 @@ import {
   openWorkspace,
 } from "./access/manage.ts";
 import { greet, parseHello } from "./connect/hello.ts";
+import type { OfficeChange } from "./connect/watchers.ts";
 import { type Core, openCore } from "./core.ts";
 import { openExport } from "./export/export.ts";
 import { exportStream } from "./export/stream.ts";
 import { beginFile, type FileTicket, finishFile } from "./import/files.ts";
 import { beginImport, type Imported, type Importing, takeLines } from "./import/import.ts";
 import { identityOf, unknownOf } from "./office/identity.ts";
+import { type RoomMessage, roomMessage } from "./office/look-up.ts";
+import { hear } from "./office/runs.ts";
+import { takeLetters } from "./office/take.ts";
 import { idOf } from "./parse.ts";
 import type { ReadAnswer, ReadArgs, ReadName } from "./reads/index.ts";
 import type { Credential } from "./types.ts";
@@ -115,8 +119,23 @@ export class Room extends DurableObject<Env> {
   }
 
   /** Letters from the board and the offices, each taken once (TEAM-2, CHAT-2). */
-  take(_source: string, _letters: Letter[]): void {
-    // Filled in with the office.
+  take(source: Address, letters: Letter[]): void {
+    if (this.#core.made()) this.#core.settled(takeLetters(this.#core.ledger(), source, letters));
+  }
+
+  /** Agents of these runs of the offices were heard: their turns go on (TURN-5). */
+  runHeard(runIds: string[]): void {
+    if (this.#core.made()) hear(this.#core.ledger(), runIds);
+  }
+
+  /** A message as the agent of a person of the team may see it (CHAT-1). */
+  roomMessage(handle: string, spaceId: string, messageId: string): Result<RoomMessage> {
+    return this.#core.settle(() => roomMessage(this.#core.ledger().db, handle, spaceId, messageId));
+  }
+
+  /** Something of the office changed: who watches is told (QUEUE-4). Answers how many do. */
+  live(change: OfficeChange): { watchers: number } {
+    return { watchers: this.#core.made() ? this.#core.sockets.officeChanged(change) : 0 };
   }
 
   /** Who a credential is, for the routes of the board and the offices: they decide rights (AUTH-2, TEAM-2). */
@@ -154,7 +173,7 @@ export class Room extends DurableObject<Env> {
   /** ack, read and typing over HTTP (CONN-4). */
   signal(credential: Credential, frame: unknown): Result<null> {
     return this.#core.settle(() => {
-      this.#core.sockets.signal(this.#core.speaker(credential), frame);
+      this.#core.sockets.signal(this.#core.connected(credential), frame);
       this.#core.connections.flush();
       return null;
     }, frame);
@@ -162,11 +181,8 @@ export class Room extends DurableObject<Env> {
 
   hello(credential: Credential, frame: unknown): Result<Welcome> {
     return this.#core.settle(() => {
-      const { welcome, written } = greet(
-        this.#core.ledger(),
-        this.#core.speaker(credential),
-        parseHello(frame),
-      );
+      const caller = this.#core.connected(credential);
+      const { welcome, written } = greet(this.#core.ledger(), caller, parseHello(frame));
       this.#core.settled(written);
       return welcome;
     }, frame);
@@ -218,14 +234,13 @@ export class Room extends DurableObject<Env> {
     name: N,
     args: ManageArgs<N>,
   ): Result<ManageAnswer<N>> {
-    return this.#core.settle(() =>
-      this.ctx.storage.transactionSync(() => {
-        const caller = this.#core.caller(credential);
-        const { answer, written } = manage(this.#core.ledger(), caller, name, args);
-        if (written) this.#core.settled(written);
-        return answer;
-      }),
-    );
+    return this.#core.settle(() => {
+      const { answer, written } = this.ctx.storage.transactionSync(() =>
+        manage(this.#core.ledger(), this.#core.caller(credential), name, args),
+      );
+      if (written) this.#core.settled(written);
+      return answer;
+    });
   }
 
   redeemInvite(proof: Proof, asked: z.infer<typeof http.redeemInvite>): Result<Redeemed> {
@@ -300,7 +315,7 @@ export class Room extends DurableObject<Env> {
   /** The upgrade, authenticated before it is accepted (CONN-1). The gateway has written these headers. */
   override fetch(request: Request): Response {
     const result = this.#core.settle(() =>
-      this.#core.speaker({
+      this.#core.connected({
         tokenId: request.headers.get("bullpen-token-id") ?? "",
         secretHash: request.headers.get("bullpen-secret-hash") ?? "",
         origin: request.headers.get("bullpen-origin") ?? "",

@@ -229,18 +229,20 @@ CREATE INDEX blobs_missing ON blobs (sha256) WHERE missing != 0;
 
 /**
  * The office (TEAM-2, CHAT-2). office_handle: the person of the team that an agent is, of the harness that is
- * built in. A hook's token has its source and the event types it may send (WORK-4). ask: the question at the
+ * built in; office_paused: it is asked nothing. A hook's token has its source and the event types it may send (WORK-4). ask: the question at the
  * board that a question is (ITEM-2). office_runs: a run that goes on under another id, since the room had ended it.
  */
 const OFFICE = `
 ${OUTBOX_TABLES};
 ALTER TABLE participants ADD COLUMN office_handle TEXT;
 CREATE UNIQUE INDEX participants_office ON participants (office_handle) WHERE office_handle IS NOT NULL;
+ALTER TABLE participants ADD COLUMN office_paused INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE tokens ADD COLUMN source TEXT;
 ALTER TABLE tokens ADD COLUMN types TEXT;
 ALTER TABLE questions ADD COLUMN ask TEXT;
 CREATE UNIQUE INDEX questions_ask ON questions (ask) WHERE ask IS NOT NULL;
 CREATE TABLE office_runs (office_run TEXT PRIMARY KEY, run_id TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE INDEX office_runs_run ON office_runs (run_id);
 `;
 
 export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }, { sql: IMPORT }, { sql: OFFICE }];

@@ -39,6 +39,8 @@ export interface ParticipantRow {
   removed_at: number | null;
   /** An agent of the built-in office harness: the person of the team that it is (TEAM-2). */
   office_handle: string | null;
+  /** That person is paused, so the agent is asked nothing (ADDR-5). */
+  office_paused: number;
 }
 
 /** An authenticated caller. */
@@ -133,6 +135,8 @@ export interface PostedBody {
   role: SpaceRole;
   workspace_role?: WorkspaceRole;
   reply_to?: string;
+  /** The message that its reply chain began with, where that is another than `reply_to` (CHAT-2). */
+  thread?: string;
   session_ref?: string;
   addressed_to: string[];
   /** Which rule of ADDR decided (WHY-1). */
@@ -224,7 +228,7 @@ export interface ResumedBecause {
 }
 
 export interface EndedBecause {
-  cause: "no_reply" | "stopped" | "silent" | "gone" | "left";
+  cause: "no_reply" | "stopped" | "silent" | "gone" | "left" | "answered" | "taken_back";
 }
 
 export interface HaltedBecause {

@@ -14,6 +14,7 @@ import { isSigned, type SignedUrl } from "../kit/sign.ts";
 import { mustSpeak } from "./access/authenticate.ts";
 import { type Round, urlFor, viewerOf } from "./deliver/viewer.ts";
 import type { Clock } from "./ids.ts";
+import { tellChanged } from "./office/chat.ts";
 import { mayUse } from "./store/files.ts";
 import { attachment } from "./store/messages.ts";
 import { workspaceOf } from "./store/participants.ts";
@@ -257,8 +258,10 @@ export function takeTranscript(ledger: Ledger, attachmentId: string, transcript:
       for (const { space_id, message_id } of w.db.all<{ space_id: string; message_id: string }>(
         "SELECT space_id, message_id FROM attachment_uses WHERE attachment_id = ?",
         id,
-      ))
+      )) {
         w.append("file.transcribed", { spaceId: space_id, body: { message_id, attachment_id: id } });
+        tellChanged(w, message_id);
+      }
     }
   });
 }

@@ -3,7 +3,7 @@
  * Socket frames and requests run this same code; deliveries are worked out afterwards from the log.
  */
 import { createHash } from "node:crypto";
-import type { Actor, Receipt, Verb } from "../../src/shared/wire/index.ts";
+import type { Actor, Receipt, Verb, VerbType } from "../../src/shared/wire/index.ts";
 import { canonicalJson } from "../kit/canonical.ts";
 import type { Db } from "../kit/db.ts";
 import { refuse } from "../kit/result.ts";
@@ -12,7 +12,7 @@ import { isRecord, type Json, parseVerb, ROUTED, typeOf } from "./parse.ts";
 import { addLine, append, factById, headSeq, writeByKey } from "./store/log.ts";
 import { isGone, participant, workspaceOf } from "./store/participants.ts";
 import { run } from "./store/runs.ts";
-import type { Caller, LogRow, Workspace } from "./types.ts";
+import type { Caller, LogRow, ParticipantRow, Workspace } from "./types.ts";
 import { handlerOf } from "./verbs/index.ts";
 import type { Extras, Ledger, Writer, Written } from "./writer.ts";
 
@@ -38,6 +38,14 @@ export function write(
   return out;
 }
 
+/** What the token of a person of the team starts in rooms (TEAM-2). */
+const AGENT_VERBS: ReadonlySet<VerbType> = new Set([
+  "message.post",
+  "message.edit",
+  "message.delete",
+  "space.create",
+]);
+
 function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written): void {
   const type = typeOf(frame);
   if (!("verb" in type) || !isRecord(frame))
@@ -45,6 +53,11 @@ function writeOne(ledger: Ledger, caller: Caller, frame: unknown, out: Written):
   if (frame.type === ROUTED && caller.participant.kind !== "person")
     refuse("forbidden", `Only the server sends ${ROUTED} to others than people. Send approval.route.`);
   mustSpeak(caller);
+  if (caller.participant.kind === "agent" && !AGENT_VERBS.has(type.verb))
+    refuse(
+      "forbidden",
+      "An agent's token says, edits and deletes the agent's own messages and opens a direct space with a person. The rest is its office's.",
+    );
   const { db, clock } = ledger;
   const now = clock.now();
   const workspace = workspaceOf(db);
@@ -151,6 +164,7 @@ const ROOM_ITSELF: Caller = {
     withdrawn: 0,
     removed_at: null,
     office_handle: null,
+    office_paused: 0,
   },
   tokenId: "",
   scopes: [],
@@ -162,11 +176,32 @@ export function writeAsRoom(ledger: Ledger, work: (w: Writer) => void): Written 
   return writeAs(ledger, ROOM_ITSELF, { kind: "system", id: "system" }, work);
 }
 
-function writeAs(ledger: Ledger, caller: Caller, actor: Actor, work: (w: Writer) => void): Written {
+/**
+ * What the office's harness tells of one of its agents, or of itself (CHAT-2): its main fact has a key, as the
+ * frame of any harness would, so that a replay reads it alike.
+ */
+export function writeAsOffice(
+  ledger: Ledger,
+  harness: ParticipantRow,
+  actor: Actor,
+  work: (w: Writer) => void,
+): Written {
+  const caller: Caller = { participant: harness, tokenId: "", scopes: ["harness"], origin: "" };
+  const id = ledger.clock.mint("evt");
+  return writeAs(ledger, caller, actor, work, { id, sender: harness.id, key: id, hash: "" });
+}
+
+function writeAs(
+  ledger: Ledger,
+  caller: Caller,
+  actor: Actor,
+  work: (w: Writer) => void,
+  mark?: Opening["mark"],
+): Written {
   const out: Written = { receipts: [], rows: [], effects: [] };
   ledger.storage.transactionSync(() => {
     const opening = { caller, actor, workspace: workspaceOf(ledger.db), now: ledger.clock.now() };
-    work(openWriter(ledger, opening, out).writer);
+    work(openWriter(ledger, { ...opening, ...(mark ? { mark } : {}) }, out).writer);
   });
   return out;
 }
@@ -195,9 +230,13 @@ function bodyHash(event: Verb): string {
 /** Who acts: the caller, or one of its agents that it claims to be or whose run it names (ENV-5). */
 function actorOf(db: Db, caller: Caller, frame: Json, event: Verb): Actor {
   const me = caller.participant;
-  const self: Actor = { kind: me.kind, id: me.id };
+  const self: Actor = {
+    kind: me.kind,
+    id: me.id,
+    ...(me.kind === "agent" && me.harness_id !== null ? { harness_id: me.harness_id } : {}),
+  };
   const claim = isRecord(frame.actor) ? frame.actor : undefined;
-  if (claim?.kind === "agent") {
+  if (claim?.kind === "agent" && claim.id !== me.id) {
     const agent = typeof claim.id === "string" ? participant(db, claim.id) : undefined;
     if (me.kind !== "harness" || agent?.harness_id !== me.id || agent.withdrawn || agent.removed_at !== null)
       refuse(

@@ -53,6 +53,10 @@ export interface Ledger {
   post: (target: Address, kind: string, body: object) => void;
 }
 
+export function noneWritten(): Written {
+  return { receipts: [], rows: [], effects: [] };
+}
+
 /** The outcome of a group of writes that stand or fall together. */
 export interface Written {
   receipts: Receipt[];

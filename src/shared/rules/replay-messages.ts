@@ -51,7 +51,10 @@ function addresseesOf(replay: Replay, space: ReplayedSpace, fact: Fact, body: Po
       kind: actor.kind === "system" ? "harness" : actor.kind,
       guest: body.role === "guest" || body.workspace_role === "guest",
     },
-    members: partiesOf(replay.state, space),
+    members: partiesOf(replay.state, space).map((party) => ({
+      ...party,
+      addressable: party.addressable && !replay.state.paused.has(party.id),
+    })),
     mentions: words.mentions,
     // Where it counts it goes before all else, so the rule that decided says whether it stood there.
     everyone: body.why === "everyone",

@@ -58,6 +58,8 @@ export interface ReplayState {
   runs: Map<string, ReplayedRun>;
   /** Agents that are withdrawn, and everybody removed (ADDR-5). */
   gone: Set<string>;
+  /** Agents of the office that are paused: they are asked nothing (ADDR-5). */
+  paused: Set<string>;
   canPause: Set<string>;
   /** What was spent on each UTC day, in micro-dollars (SPEND-5). */
   days: Map<string, number>;
@@ -70,6 +72,7 @@ export function emptyState(settings: Settings): ReplayState {
     messages: new Map(),
     runs: new Map(),
     gone: new Set(),
+    paused: new Set(),
     canPause: new Set(),
     days: new Map(),
   };
@@ -141,9 +144,20 @@ export function applyStanding(state: ReplayState, fact: Exported<"fact">): void 
     case "agent.declared":
       state.gone.delete(id);
       return;
+    case "agent.paused":
+      state.paused.add(id);
+      return;
+    case "agent.resumed":
+      state.paused.delete(id);
+      return;
+    case "notice.posted":
+      // A brief begins a job (SPEND-1).
+      if (space && body["code"] === "brief") space.job = jobAt(space.job, fact.seq);
+      return;
     case "agent.withdrawn":
     case "participant.removed":
       state.gone.add(id);
+      state.paused.delete(id);
       return;
     case "message.deleted": {
       const message = state.messages.get(String(body["message_id"]));

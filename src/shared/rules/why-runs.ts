@@ -163,6 +163,10 @@ function whyEnded(
         says: `${agent} left, was removed or was withdrawn, which ends what it has going.`,
         facts,
       };
+    case "answered":
+      return { rule: "ITEM-2", says: `What ${agent} asked was answered, so nothing waits any more.`, facts };
+    case "taken_back":
+      return { rule: "ITEM-2", says: `${agent} wants no answer any more, so nobody is asked.`, facts };
     default:
       return {
         rule: "TURN-1",

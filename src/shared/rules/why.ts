@@ -102,6 +102,8 @@ const RIGHTS: Partial<Record<Plain, [rule: string, did: string]>> = {
   "participant.role_changed": ["SPACE-7", "changed somebody's standing in the workspace"],
   "agent.declared": ["CONN-2", "declared an agent of its own"],
   "agent.withdrawn": ["ADDR-5", "withdrew an agent of its own, which is addressed no more"],
+  "agent.paused": ["ADDR-5", "said that an agent is paused, and is asked nothing until it goes on"],
+  "agent.resumed": ["ADDR-5", "said that an agent goes on"],
   "settings.changed": ["SPACE-7", "changed the workspace's settings, as an owner or admin"],
   "policy.changed": ["POL-2", "set the policy, as an owner or admin"],
   "run.stepped": ["TURN-1", "said what the turn is doing"],
@@ -130,6 +132,8 @@ const NOTICES: Record<string, [rule: string, says: string]> = {
     "GUARD-5",
     "While a lasting pause holds, people's words for agents wait, and the room says so once.",
   ],
+  office: ["QUEUE-6", "The office tells people what became of work, once a cause."],
+  brief: ["SPEND-1", "Work was filed from here, so a new job began."],
 };
 
 function whyNotice({ body }: WhyFact): WhyDecision {

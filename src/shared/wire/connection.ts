@@ -90,6 +90,10 @@ export const read = signal("read", { space_id: id("spc"), seq }).describe(
 export const typing = signal("typing", { space_id: id("spc") }).describe(
   "One is writing in a space. Sent again every few seconds while it lasts.",
 );
+/** Of QUEUE-4. */
+export const watch = signal("watch", {
+  office: z.boolean().describe("Whether this connection is told what changes in the office."),
+}).describe("Asks to be told what changes in the team's office, on this connection. For people but guests.");
 
 /** What each client write is answered with (CONN-5). */
 export const receipt = z
@@ -137,3 +141,17 @@ export const readMark = z
     seq,
   })
   .describe("One's own read mark of a space moved, on whatever connection.");
+const names = z.array(z.string()).optional();
+/** Something of the office changed (QUEUE-4): names only, what it is now is read. Not logged, not sent again. */
+export const officeChanged = z
+  .object({
+    v: z.literal(1),
+    type: z.literal("office.changed"),
+    people: names.describe("Handles: GET /v1/people/<handle>."),
+    items: names.describe("Items of those people's queues."),
+    tickets: names.describe("Keys: GET /v1/tickets/<key>."),
+    events: names.describe("Events with a new trace: GET /v1/work/events/<id>."),
+    team: z.literal(true).optional().describe("The team's config: GET /v1/team."),
+  })
+  .describe("Something in the office changed, for who asked with `watch`. Read anew what you show of it.");
+export type OfficeChanged = z.infer<typeof officeChanged>;

@@ -44,6 +44,9 @@ export const exportedParticipant = exportLine("participant", {
   created_at: instant,
   withdrawn: yes,
   removed_at: instant.optional(),
+  /** An agent of the office: the person of the team that it is (TEAM-2), and whether it is paused (ADDR-5). */
+  office_handle: text.optional(),
+  office_paused: yes,
 });
 /** `ceiling_usd` is absent where the space has none of its own. */
 export const exportedSpace = exportLine("space", {

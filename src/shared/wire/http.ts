@@ -8,6 +8,8 @@ import { settings } from "./participant.ts";
 import { context, file, roomMember, sender, spaceRole, storedAttachment, workspaceRole } from "./parts.ts";
 import { policyClasses, policyRule } from "./policy.ts";
 import { outcome } from "./run.ts";
+import { handle } from "./team.ts";
+import { hookEventType, hookSource } from "./work.ts";
 
 /** What a token may be used for (AUTH-2). */
 export const scope = z.enum(["person", "harness", "agent", "hook", "admin"]);
@@ -66,6 +68,11 @@ export const createHarness = z.object({ name });
 export const harnessCreated = z.object({ participant_id: id("hrn"), token: z.string() });
 export const createToken = z.object({
   participant_id: participantId.optional(),
+  /** The handle of a person of the team: the token is for its agent, with the scope `agent` alone (TEAM-2). */
+  person: handle.optional(),
+  /** With the scope `hook` alone: where its events come from, and which types it may send (WORK-4). */
+  source: hookSource.optional(),
+  types: z.array(hookEventType).min(1).max(50).optional(),
   scopes: z.array(scope).min(1).max(5),
   name: z.string().min(1).max(80).optional(),
 });
@@ -75,6 +82,9 @@ export const tokenItem = z.object({
   participant_id: z.string(),
   scopes: z.array(scope),
   name: z.string(),
+  person: z.string().optional(),
+  source: z.string().optional(),
+  types: z.array(z.string()).optional(),
   session: z.literal(true).optional(),
   created_at: instant,
   last_used_at: instant.optional(),

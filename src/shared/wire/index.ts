@@ -66,6 +66,7 @@ export const SIGNALS = {
   read: connection.read,
   typing: connection.typing,
   synced: connection.synced,
+  watch: connection.watch,
 } as const;
 export type SignalType = keyof typeof SIGNALS;
 export type Signal = z.infer<(typeof SIGNALS)[SignalType]>;
@@ -91,6 +92,8 @@ export const FACTS = {
   "participant.role_changed": participant.participantRoleChanged,
   "agent.declared": participant.agentDeclared,
   "agent.withdrawn": participant.agentWithdrawn,
+  "agent.paused": participant.agentPaused,
+  "agent.resumed": participant.agentResumed,
   "settings.changed": participant.settingsChanged,
   "approval.requested": approval.approvalRequested,
   "approval.routed": approval.approvalRouted,
@@ -141,6 +144,7 @@ export const SERVER_FRAMES = {
   typing: connection.typingNow,
   presence: connection.presence,
   read: connection.readMark,
+  "office.changed": connection.officeChanged,
 } as const;
 
 export type ServerEvent = Fact | Wish | message.MessageNew | message.MessageOverheard;

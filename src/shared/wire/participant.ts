@@ -47,6 +47,14 @@ export const agentWithdrawn = fact("agent.withdrawn", {
   agent_id: z.string(),
   harness_id: z.string(),
 }).describe("A harness no longer runs an agent.");
+const ofOffice = { agent_id: z.string(), harness_id: z.string() };
+/** Of ADDR-5: the agent of a person of the team whose queue is paused. */
+export const agentPaused = fact("agent.paused", ofOffice).describe(
+  "An agent of the office was paused: it is asked nothing until it goes on.",
+);
+export const agentResumed = fact("agent.resumed", ofOffice).describe(
+  "An agent of the office goes on: it can be asked again.",
+);
 
 const positive = z.int().positive();
 /** The workspace's settings with their defaults; a change names only what changes. */

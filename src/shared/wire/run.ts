@@ -101,6 +101,8 @@ export const NOTICE_CODES = [
   "agents_paused",
   "spend_ceiling",
   "held_by_pause",
+  "office",
+  "brief",
 ] as const;
 export const noticePosted = fact("notice.posted", {
   code: z.enum(NOTICE_CODES),

@@ -50,6 +50,26 @@ export const WORK_EVENT_TYPES = [
 export const workEventType = z.enum(WORK_EVENT_TYPES);
 export type WorkEventType = z.infer<typeof workEventType>;
 
+/** Event types that only the office itself has: no token from outside says them (WORK-4). */
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  "chat.message",
+  "question.asked",
+  "item.accepted",
+  "item.ended",
+  "schedule.due",
+] satisfies WorkEventType[]);
+/** A type that a hook's token may be made for. */
+export const hookEventType = workEventType.refine((type) => !OWN_TYPES.has(type), {
+  error: "is the office's own",
+});
+/** Where events come from, as a hook's token names it: a tracker, a code host, a knowledge base. */
+export const hookSource = z
+  .string()
+  .regex(/^[a-z][a-z0-9._-]{0,39}$/, { error: "is 1 to 40 of a-z, 0-9, ., _ and -, beginning with a letter" })
+  .refine((source) => !["board", "room", "office", "schedule"].includes(source), {
+    error: "is the office's own",
+  });
+
 export const workActor = z.object({
   id: short.describe("Their name at the source: a login, a participant's id, a handle."),
   name: short.optional(),

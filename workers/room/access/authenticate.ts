@@ -68,7 +68,7 @@ export function sameHash(a: string, b: string): boolean {
 
 /** The scope that lets a participant speak in rooms as itself (AUTH-2). */
 export function speaksAs(caller: Caller): Scope {
-  return caller.participant.kind === "person" ? "person" : "harness";
+  return caller.participant.kind;
 }
 
 /** Refuses a token whose scopes do not cover speaking in rooms. */
@@ -76,6 +76,18 @@ export function mustSpeak(caller: Caller): void {
   const needed = speaksAs(caller);
   if (!caller.scopes.includes(needed))
     refuse("forbidden", `This token lacks the scope ${needed}. Use a token that has it.`);
+}
+
+/**
+ * Refuses an agent's token where only who lives in rooms comes: it speaks, and hears through its office (TEAM-2).
+ */
+export function mustConnect(caller: Caller): void {
+  mustSpeak(caller);
+  if (caller.participant.kind === "agent")
+    refuse(
+      "forbidden",
+      "An agent's token speaks in rooms and reads them. What is for it comes through its office: GET /v1/workspaces/<ws>/people/<handle>/agent.",
+    );
 }
 
 /** Refuses everybody but the workspace's owners and admins (SPACE-7). */

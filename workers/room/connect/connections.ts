@@ -38,6 +38,8 @@ interface Attachment {
   /** The number of the last sync, and when each unanswered one was sent. */
   syncs: number;
   openSyncs: number[];
+  /** Whether it is told of the office (QUEUE-4). */
+  watching?: true;
 }
 
 export interface Connection {
@@ -71,6 +73,8 @@ export interface Connections {
   /** Goes on after a hello or an answered sync. */
   pump(round: Round, conn: Connection, rows?: readonly LogRow[]): void;
   synced(conn: Connection, n: number): void;
+  /** Keeps with the socket whether it is told of the office. */
+  watch(conn: Connection, on: boolean): void;
   /** Sends what is queued, batched for those who can (BATCH-1). */
   flush(): void;
   close(conn: Connection, code: number, reason: string): void;
@@ -222,6 +226,11 @@ export function openConnections(
       const first = conn.state.syncs - conn.state.openSyncs.length + 1;
       const answered = n - first + 1;
       if (answered > 0) conn.state.openSyncs = conn.state.openSyncs.slice(answered);
+      conn.ws.serializeAttachment(conn.state);
+    },
+    watch(conn, on) {
+      const { watching: _, ...state } = conn.state;
+      conn.state = on ? { ...state, watching: true } : state;
       conn.ws.serializeAttachment(conn.state);
     },
     flush() {

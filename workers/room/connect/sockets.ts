@@ -3,7 +3,7 @@ import { byteLength } from "../../../src/shared/rules/text.ts";
 import { errorOf, type Refusal } from "../../../src/shared/wire/index.ts";
 import type { Db } from "../../kit/db.ts";
 import { faultOf, Refused, refuse } from "../../kit/result.ts";
-import { isExpired, mustSpeak, type TokenRow } from "../access/authenticate.ts";
+import { isExpired, mustConnect, type TokenRow } from "../access/authenticate.ts";
 import { sharesSpace } from "../deliver/frames.ts";
 import type { Round } from "../deliver/viewer.ts";
 import { harnessWent } from "../judge/watch.ts";
@@ -16,6 +16,7 @@ import { write, writeAsRoom } from "../write.ts";
 import type { Effect, Ledger, Written } from "../writer.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { greet, parseHello } from "./hello.ts";
+import { type OfficeChange, tellWatchers, watchOffice } from "./watchers.ts";
 
 export interface SocketsNeed {
   db: Db;
@@ -35,6 +36,8 @@ export interface Sockets {
   closed(ws: WebSocket): void;
   /** Takes an ack, a read mark or typing, from a socket or from HTTP. */
   signal(caller: Caller, frame: unknown): void;
+  /** Tells those who watch the office what changed there (QUEUE-4); answers how many they are. */
+  officeChanged(change: OfficeChange): number;
   /** When somebody last typed in a space (LEAD-2). */
   typingAt(spaceId: string): number | undefined;
   apply(effect: Exclude<Effect, { kind: "alarm" }>): void;
@@ -102,6 +105,11 @@ export function openSockets(need: SocketsNeed): Sockets {
     }
     const type = typeOf(frame);
     if ("verb" in type) return writeFrom(conn, [frame], caller);
+    if (type.signal === "watch") {
+      const watch = parseSignal("watch", isRecord(frame) ? frame : {});
+      watchOffice(connections, conn, caller, "office" in watch && watch.office);
+      return;
+    }
     if (type.signal !== "synced") return signal(caller, frame);
     const synced = parseSignal("synced", isRecord(frame) ? frame : {});
     connections.synced(conn, "n" in synced ? synced.n : 0);
@@ -123,7 +131,9 @@ export function openSockets(need: SocketsNeed): Sockets {
   const signal = (caller: Caller, frame: unknown) => {
     const type = typeOf(frame);
     if (!("signal" in type) || !isRecord(frame)) refuse("invalid", "This is no ack, read mark or typing.");
-    mustSpeak(caller);
+    mustConnect(caller);
+    if (type.signal === "watch")
+      refuse("invalid", "Watching is for a connection: send watch on the socket of /v1/connect.");
     const parsed = parseSignal(type.signal, frame);
     if (parsed.type === "ack") takeAck(db, caller, parsed);
     if (parsed.type === "read") {
@@ -193,6 +203,11 @@ export function openSockets(need: SocketsNeed): Sockets {
       gone(conn);
     },
     signal,
+    officeChanged(change) {
+      const told = tellWatchers(connections, db, change);
+      connections.flush();
+      return told;
+    },
     typingAt: (spaceId) => typing.at(spaceId),
     apply(effect) {
       for (const conn of connections.all()) {

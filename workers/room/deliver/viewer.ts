@@ -32,7 +32,8 @@ export function viewerOf(db: Db, who: ParticipantRow, tokenId: string, origin: s
     id: who.id,
     kind: who.kind === "person" ? "person" : "harness",
     guest: who.role === "guest",
-    declared: agents.length > 0,
+    // An agent with a token of its own sees others as its harness would, which has declared it.
+    declared: agents.length > 0 || who.kind === "agent",
     own: new Set([who.id, ...agents.map((a) => a.id)]),
     budget: {
       lines: Math.min(who.context_lines ?? DEFAULT_BUDGET.lines, MAX_BUDGET.lines),

@@ -44,6 +44,8 @@ export function participantLine(p: ParticipantRow): Exported<"participant"> {
     created_at: iso(p.created_at),
     ...yes("withdrawn", p.withdrawn),
     ...when("removed_at", p.removed_at),
+    ...opt("office_handle", p.office_handle),
+    ...yes("office_paused", p.office_paused),
   };
 }
 

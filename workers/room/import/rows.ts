@@ -50,6 +50,8 @@ export const ROWS: { [T in Structural]: (into: Into, line: Exported<T>) => void 
       created_at: ms(p.created_at),
       withdrawn: flag(p.withdrawn),
       removed_at: when(p.removed_at),
+      office_handle: p.office_handle,
+      office_paused: flag(p.office_paused),
     });
   },
   space({ db }, s) {

@@ -1,8 +1,9 @@
 /** Handing a message to agents after it was said (NEW-9): each hand-over is a fact and a delivery of its own. */
+import { tellBoard } from "../office/chat.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { isGone } from "../store/participants.ts";
-import { members } from "../store/spaces.ts";
+import { members, space } from "../store/spaces.ts";
 import type { HandedBecause, HandedBody } from "../types.ts";
 import type { Writer } from "../writer.ts";
 import { sinceOf } from "./since.ts";
@@ -41,6 +42,8 @@ export function handOver(
       id,
       row.seq,
     );
+  const of = space(w.db, spaceId);
+  if (of) tellBoard(w, { space: of, here, messageId, takers: able, delivery: row });
   return true;
 }
 

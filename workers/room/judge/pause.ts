@@ -1,6 +1,7 @@
 /** Pausing a space's agents: by a person, at a ceiling, or by the guard (GUARD-5, GUARD-7, SPEND-2). */
 
 import { mostWithoutPerson } from "../../../src/shared/rules/guard.ts";
+import { tellStop } from "../office/tell.ts";
 import { participant } from "../store/participants.ts";
 import { openRuns } from "../store/runs.ts";
 import type { HaltedBecause, PausedBecause, RunRow } from "../types.ts";
@@ -125,6 +126,7 @@ export function stopRun(w: Writer, run: RunRow, because?: HaltedBecause): void {
     ...byRoomOrPerson(run, because),
   });
   w.db.run("UPDATE runs SET stopping_at = ? WHERE id = ?", w.now, run.id);
+  tellStop(w, run, because);
   w.afterwards({ kind: "alarm", name: "runs", at: w.now + STOP_MS });
   const agent = participant(w.db, run.agent_id)?.name ?? "An agent";
   const by = because ? "The room, at its ceiling," : w.caller.participant.name;

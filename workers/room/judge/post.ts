@@ -1,5 +1,6 @@
 /** What the guard, the job and the lead make of a message: decided before it is appended, carried out after. */
 import type { Addressees } from "../../../src/shared/rules/addressing.ts";
+import { tellBoard } from "../office/chat.ts";
 import { leadOf, type MemberRow } from "../store/spaces.ts";
 import type { LogRow, PostedBody, RunRow, SpaceRow } from "../types.ts";
 import type { Writer } from "../writer.ts";
@@ -109,6 +110,7 @@ export function afterPost(
       agentId,
       said.messageId,
     );
+  tellBoard(w, { space, here, messageId: said.messageId, takers: facts.addressed_to, delivery: row });
   if (byPerson) {
     personActed(w, space.id, row);
     if (judged.held) tellHeld(w, space.id);
@@ -117,7 +119,10 @@ export function afterPost(
     return;
   }
   pickedUp(w, space.id, w.actor.id);
-  for (const agentId of facts.addressed_to) awaitPickup(w, space.id, said.messageId, agentId);
+  // What an office takes in counts as picked up, and the letter sees to that it does (TURN-7, CHAT-2).
+  for (const agentId of facts.addressed_to)
+    if (here.find((m) => m.id === agentId)?.office_handle === null)
+      awaitPickup(w, space.id, said.messageId, agentId);
   if (judged.pause) pauseAgents(w, space.id, "guard", false);
 }
 

@@ -24,6 +24,11 @@ export function jobOf(db: Db, spaceId: string): Job {
   return jobAt({ since_seq, spent_micros, uncounted }, act?.seq);
 }
 
+/** A brief was handed into a space: its job begins there (SPEND-1). */
+export function beginJob(w: Writer, spaceId: string, seq: number): void {
+  keepJob(w.db, spaceId, jobAt(jobOf(w.db, spaceId), seq));
+}
+
 function keepJob(db: Db, spaceId: string, job: Job): void {
   db.run(
     "INSERT OR REPLACE INTO jobs (space_id, since_seq, spent_micros, uncounted, upto) VALUES (?, ?, ?, ?, ?)",

@@ -2,6 +2,7 @@
 import type * as z from "zod";
 import type * as http from "../../../src/shared/wire/http.ts";
 import type { Db } from "../../kit/db.ts";
+import { refuse } from "../../kit/result.ts";
 import { mustSpeak } from "../access/authenticate.ts";
 import { listTokens } from "../access/tokens.ts";
 import type { Round, Viewer } from "../deliver/viewer.ts";
@@ -77,7 +78,21 @@ export type ReadAnswer<N extends ReadName> = ReturnType<Reads[N]>;
 /** These are about oneself and need no scope of rooms. */
 const OWN: ReadonlySet<ReadName> = new Set(["me", "tokens"]);
 
+/** What the token of a person of the team reads (TEAM-2). */
+const OF_AGENTS: ReadonlySet<ReadName> = new Set([
+  "me",
+  "participants",
+  "spaces",
+  "space",
+  "members",
+  "context",
+  "files",
+  "search",
+]);
+
 export function read<N extends ReadName>(reader: Reader, name: N, args: ReadArgs<N>): ReadAnswer<N> {
   if (!OWN.has(name)) mustSpeak(reader.caller);
+  if (reader.caller.participant.kind === "agent" && !OF_AGENTS.has(name))
+    refuse("forbidden", "An agent's token reads its own spaces: their messages, members and files.");
   return (READS[name] as (r: Reader, a: ReadArgs<N>) => ReadAnswer<N>)(reader, args);
 }

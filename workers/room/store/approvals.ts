@@ -50,6 +50,8 @@ export interface QuestionRow {
   answer: string | null;
   answered_by: string | null;
   answered_at: number | null;
+  /** The question at the board that it is (ITEM-2). */
+  ask: string | null;
 }
 
 export function approval(db: Db, id: string): ApprovalRow | undefined {

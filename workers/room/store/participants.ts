@@ -26,17 +26,21 @@ export interface NewParticipant {
   name: string;
   role?: string;
   harnessId?: string;
+  /** The person of the team that it is (TEAM-2). */
+  officeHandle?: string;
   now: number;
 }
 
 export function insertParticipant(db: Db, made: NewParticipant): void {
   db.run(
-    "INSERT INTO participants (id, kind, name, role, harness_id, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+    `INSERT INTO participants (id, kind, name, role, harness_id, office_handle, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
     made.id,
     made.kind,
     made.name,
     made.role ?? null,
     made.harnessId ?? null,
+    made.officeHandle ?? null,
     made.now,
   );
 }

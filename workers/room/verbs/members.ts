@@ -1,5 +1,5 @@
 /** member.add, member.remove, member.role. */
-import type { SpaceRole, Verb } from "../../../src/shared/wire/index.ts";
+import type { Actor, SpaceRole, Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { forgetViewer } from "../store/approvals.ts";
 import { isGone, participant } from "../store/participants.ts";
@@ -24,7 +24,13 @@ const MAX_MEMBERS = 200;
 const MAX_AGENTS = 50;
 
 /** Makes somebody a member: the fact, the stay, the handle. */
-export function join(w: Writer, spaceId: string, who: ParticipantRow, role: SpaceRole, main?: true): void {
+export function join(
+  w: Writer,
+  spaceId: string,
+  who: ParticipantRow,
+  role: SpaceRole,
+  how: { main?: true; actor?: Actor } = {},
+): void {
   const handle = takeHandle(w.db, spaceId, who, w.now);
   const row = w.append("member.joined", {
     spaceId,
@@ -36,7 +42,8 @@ export function join(w: Writer, spaceId: string, who: ParticipantRow, role: Spac
       ...(handle === undefined ? {} : { handle }),
     },
     line: true,
-    ...(main ? { main, receipt: { space_id: spaceId } } : {}),
+    ...(how.main ? { main: true, receipt: { space_id: spaceId } } : {}),
+    ...(how.actor ? { actor: how.actor } : {}),
   });
   openStay(w.db, {
     space_id: spaceId,
@@ -78,7 +85,7 @@ export function add(w: Writer, event: Verb<"member.add">): void {
   if (stay(w.db, found.id, who.id)) refuse("conflict", `${who.name} is in this space already.`);
   mustBeAddable(w, who);
   mustHaveRoom(w, found.id, who);
-  join(w, found.id, who, roleFor(w, found.id, who, event.role), true);
+  join(w, found.id, who, roleFor(w, found.id, who, event.role), { main: true });
 }
 
 /** By whatever door somebody comes in, a space is full at its limit (LIMIT-1). */

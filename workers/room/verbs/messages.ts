@@ -1,5 +1,5 @@
 /** message.post, message.edit, message.delete, message.heard. */
-import { decideAddressees } from "../../../src/shared/rules/addressing.ts";
+import { type Addressees, decideAddressees } from "../../../src/shared/rules/addressing.ts";
 import { findMentions } from "../../../src/shared/rules/mentions.ts";
 import { byteLength } from "../../../src/shared/rules/text.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
@@ -7,12 +7,13 @@ import { notFound, refuse } from "../../kit/result.ts";
 import { keepAct } from "../judge/exchange.ts";
 import { pickedUpMessages } from "../judge/pickups.ts";
 import { afterPost, decidePost } from "../judge/post.ts";
+import { tellChanged, threadOf, turnHere } from "../office/chat.ts";
 import { carryFiles, checkFiles, dropFiles } from "../store/files.ts";
 import { factAt } from "../store/log.ts";
 import { eraseWords, indexWords, insertWords, unindexWords, wordsOf } from "../store/messages.ts";
 import { noteHeard } from "../store/runs.ts";
 import { isIn, type MemberRow, members, stay } from "../store/spaces.ts";
-import type { FileRef, LogRow, PostedBody, SpaceRow, WordsRow } from "../types.ts";
+import type { FileRef, LogRow, PostedBody, RunRow, SpaceRow, WordsRow } from "../types.ts";
 import type { Extras, Writer } from "../writer.ts";
 import { finishRun } from "./finish.ts";
 import { openRunOf } from "./runs.ts";
@@ -32,7 +33,7 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
     });
   const { space, stay: own } = inSpace(w, event.space_id);
   if (space.archived) refuse("conflict", "This space is archived. Bring it back first: space.unarchive.");
-  const run = event.run_id === undefined ? undefined : openRunOf(w, event.run_id);
+  const run = event.run_id === undefined ? ownTurn(w, space) : openRunOf(w, event.run_id);
   if (run && run.space_id !== space.id)
     refuse("invalid", "This run is in another space. Post where it runs.");
   if (run) noteHeard(w.db, run.id, w.now);
@@ -59,7 +60,7 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
     members: here.map((m) => ({
       id: m.id,
       kind: m.kind,
-      addressable: m.withdrawn === 0 && m.removed_at === null,
+      addressable: m.withdrawn === 0 && m.removed_at === null && m.office_paused === 0,
     })),
     mentions,
     everyone,
@@ -74,6 +75,7 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
     role: own.role,
     ...(w.caller.participant.role === null ? {} : { workspace_role: w.caller.participant.role }),
     ...(event.reply_to === undefined ? {} : { reply_to: event.reply_to }),
+    ...(answered === undefined ? {} : threadField(w, answered)),
     ...(event.session_ref === undefined ? {} : { session_ref: event.session_ref }),
     ...decision.facts,
   };
@@ -96,15 +98,40 @@ export function post(w: Writer, event: Verb<"message.post">): Extras | void {
   });
   indexWords(w.db, row.seq, event.text);
   carryFiles(w, row, messageId, checkedFiles);
-  if (w.caller.participant.kind === "harness")
+  if (row.harness_id !== null)
     w.db.run(
       "INSERT OR REPLACE INTO spoke (space_id, harness_id, since_seq) VALUES (?, ?, ?)",
       space.id,
-      w.caller.participant.id,
+      row.harness_id,
       run?.delivered_seq ?? row.seq,
     );
-  noticeUnreachable(w, row, here, decided.unreachable);
+  noticeUnreachable(w, row, here, unanswered(space, here, decided));
   afterPost(w, posting, row, decision);
+}
+
+/** Where the thread of a reply begins, if not with the message that it answers. */
+function threadField(w: Writer, answered: LogRow): Pick<PostedBody, "thread"> {
+  const body = JSON.parse(answered.body) as PostedBody;
+  const thread = threadOf(w.db, body.message_id, body);
+  return thread === body.message_id ? {} : { thread };
+}
+
+/** The turn that a person of the team is in here: its own token names no runs, its office keeps them (CHAT-2). */
+function ownTurn(w: Writer, of: SpaceRow): RunRow | undefined {
+  const { kind, id } = w.caller.participant;
+  return kind === "agent" ? turnHere(w.db, id, of.id) : undefined;
+}
+
+/** Who was meant and cannot be asked: whoever is mentioned, and in a conversation of two the other (ADDR-5). */
+function unanswered(
+  of: SpaceRow,
+  here: readonly MemberRow[],
+  { rule, unreachable }: Addressees,
+): readonly string[] {
+  if (of.direct === null || rule === "person-mentioned" || unreachable.length > 0) return unreachable;
+  const agents = here.filter((m) => m.kind !== "person");
+  const [only, ...more] = agents;
+  return only && more.length === 0 && here.length === 2 && only.office_paused !== 0 ? [only.id] : [];
 }
 
 function checkText(text: string): void {
@@ -146,11 +173,13 @@ function noticeUnreachable(
   unreachable: readonly string[],
 ): void {
   for (const id of unreachable) {
-    const name = here.find((m) => m.id === id)?.name ?? id;
+    const who = here.find((m) => m.id === id);
+    const name = who?.name ?? id;
+    const why = who && who.withdrawn === 0 && who.office_paused !== 0 ? "is paused" : "was withdrawn";
     w.append("notice.posted", {
       spaceId: row.space_id ?? undefined,
       actor: { kind: "system", id: "system" },
-      body: { code: "not_reachable", text: `${name} was withdrawn and was not asked.`, about: [id] },
+      body: { code: "not_reachable", text: `${name} ${why} and was not asked.`, about: [id] },
     });
   }
 }
@@ -189,6 +218,7 @@ export function edit(w: Writer, event: Verb<"message.edit">): void {
   unindexWords(w.db, words.seq, words.text);
   insertWords(w.db, { ...words, edition, at: w.now, text: event.text, mentions: JSON.stringify(mentions) });
   indexWords(w.db, words.seq, event.text);
+  tellChanged(w, words.id);
 }
 
 export function remove(w: Writer, event: Verb<"message.delete">): void {
@@ -211,6 +241,7 @@ export function remove(w: Writer, event: Verb<"message.delete">): void {
   eraseWords(w.db, words, w.now);
   w.db.run("DELETE FROM lines WHERE space_id = ? AND seq = ?", spaceId, words.seq);
   dropFiles(w, spaceId, words.id, JSON.parse(words.files) as FileRef[]);
+  tellChanged(w, words.id);
 }
 
 export function heard(w: Writer, event: Verb<"message.heard">): void {

@@ -1,6 +1,8 @@
 /** participant.rename, participant.remove, participant.role, agent.declare, agent.withdraw, settings.set. */
 import { patchSettings, type Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
+import { endAsksTo } from "../office/asks.ts";
+import { officeHarness } from "../store/office.ts";
 import { agentsOf, insertParticipant, isGone, owners, participant } from "../store/participants.ts";
 import { releaseHandle, takeHandle } from "../store/spaces.ts";
 import type { ParticipantRow, StayRow } from "../types.ts";
@@ -21,11 +23,12 @@ export function rename(w: Writer, event: Verb<"participant.rename">): void {
   const own = who.id === w.caller.participant.id || who.harness_id === w.caller.participant.id;
   if (!own && !administers(w))
     refuse("forbidden", "You rename yourself and your agents; owners and admins anybody.");
+  mustNotBeOffice(w, who);
   renameTo(w, who, named(event.name, "name"), true);
 }
 
 /** Renames somebody: the workspace's fact, a line in each of their spaces, and new handles (ADDR-1). */
-function renameTo(w: Writer, who: ParticipantRow, name: string, main?: true, receipt?: Extras): void {
+export function renameTo(w: Writer, who: ParticipantRow, name: string, main?: true, receipt?: Extras): void {
   const row = w.append("participant.renamed", {
     body: { participant_id: who.id, name, previous: who.name },
     ...(main ? { main, receipt: receipt ?? {} } : {}),
@@ -58,6 +61,12 @@ function mustOutrank(w: Writer, who: ParticipantRow): void {
     refuse("forbidden", "Only an owner makes or unmakes owners and admins.");
 }
 
+/** The team's people are what its config says, and their harness is the workspace's own (TEAM-2). */
+function mustNotBeOffice(w: Writer, who: ParticipantRow): void {
+  if (who.office_handle === null && (who.kind !== "harness" || officeHarness(w.db)?.id !== who.id)) return;
+  refuse("conflict", "The people of the team are named in its config. Change them there: PUT /v1/team.");
+}
+
 function mustLeaveAnOwner(w: Writer, who: ParticipantRow): void {
   if (who.role === "owner" && owners(w.db).every((o) => o.id === who.id))
     refuse("conflict", "The workspace keeps its last owner. Make somebody else owner first.");
@@ -67,8 +76,10 @@ export function remove(w: Writer, event: Verb<"participant.remove">): void {
   const who = participant(w.db, event.participant_id);
   if (!who || who.removed_at !== null) notFound("participant");
   mustOutrank(w, who);
+  mustNotBeOffice(w, who);
   mustLeaveAnOwner(w, who);
   w.append("participant.removed", { body: { participant_id: who.id }, main: true });
+  if (who.kind === "person") endAsksTo(w, who.id);
   for (const one of [who, ...agentsOf(w.db, who.id)]) {
     for (const { space_id } of staysOf(w, one.id)) leave(w, space_id, one);
     endRunsOf(w, one.id);
@@ -171,9 +182,14 @@ export function withdraw(w: Writer, event: Verb<"agent.withdraw">): void {
   const agent = participant(w.db, event.agent_id);
   if (agent?.harness_id !== w.caller.participant.id || isGone(agent))
     refuse("forbidden", "You withdraw agents that you declared.");
+  withdrawAgent(w, agent, true);
+}
+
+/** An agent of the caller's is no more: what it has going ends, and it is addressed no more (ADDR-5). */
+export function withdrawAgent(w: Writer, agent: ParticipantRow, main?: true): void {
   w.append("agent.withdrawn", {
     body: { agent_id: agent.id, harness_id: w.caller.participant.id },
-    main: true,
+    ...(main ? { main } : {}),
   });
   endRunsOf(w, agent.id);
   w.db.run("UPDATE participants SET withdrawn = 1 WHERE id = ?", agent.id);

@@ -4,37 +4,39 @@ import { canonicalJson } from "../../../src/shared/rules/canonical.ts";
 import type { Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { madeWork, personActed } from "../judge/acts.ts";
+import { tellAnswered } from "../office/tell.ts";
 import { type QuestionRow, question, visibleQuestion } from "../store/approvals.ts";
 import { participant } from "../store/participants.ts";
-import { noteHeard } from "../store/runs.ts";
+import { noteHeard, run } from "../store/runs.ts";
 import { stay } from "../store/spaces.ts";
 import type { Extras, Writer } from "../writer.ts";
 import { mayAskNow } from "./approvals.ts";
+import { finishRun } from "./finish.ts";
 import { ownRun } from "./runs.ts";
 import { wentOn } from "./settle.ts";
 import { mustBePerson } from "./standing.ts";
 
 export function ask(w: Writer, event: Verb<"question.ask">): Extras | void {
-  const run = ownRun(w, event.run_id);
+  const of = ownRun(w, event.run_id);
   const to = typeof event.to === "string" ? [event.to] : event.to;
   const content = { text: event.text, options: event.options, to };
   const asked = createHash("sha256").update(canonicalJson(content)).digest("base64");
   const same = question(w.db, event.question_id);
   if (same) {
-    if (same.harness_id !== run.harness_id || same.asked !== asked)
+    if (same.harness_id !== of.harness_id || same.asked !== asked)
       refuse("conflict", "This question_id names another question already. Mint a new one.");
     return { question: standing(same) };
   }
-  mayAskNow(w, run);
+  mayAskNow(w, of);
   for (const [index, id] of (to ?? []).entries())
-    if (!stay(w.db, run.space_id, id))
+    if (!stay(w.db, of.space_id, id))
       refuse("invalid", "A question is put to people of the run's space. Name one who is in it, or nobody.", {
         details: [{ path: `to.${index}`, message: "is no person of this space" }],
       });
-  noteHeard(w.db, run.id, w.now);
+  noteHeard(w.db, of.id, w.now);
   const row = w.append("question.asked", {
-    spaceId: run.space_id,
-    runId: run.id,
+    spaceId: of.space_id,
+    runId: of.id,
     body: { question_id: event.question_id },
     main: true,
     receipt: { question: { state: "open" } },
@@ -43,17 +45,17 @@ export function ask(w: Writer, event: Verb<"question.ask">): Extras | void {
     `INSERT INTO questions (id, space_id, run_id, agent_id, harness_id, asked, text, options, put_to, asked_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     event.question_id,
-    run.space_id,
-    run.id,
-    run.agent_id,
-    run.harness_id,
+    of.space_id,
+    of.id,
+    of.agent_id,
+    of.harness_id,
     asked,
     event.text,
     event.options ? JSON.stringify(event.options) : null,
     to ? JSON.stringify(to) : null,
     w.now,
   );
-  madeWork(w, run.space_id, row, { made: "question" });
+  madeWork(w, of.space_id, row, { made: "question" });
 }
 
 /** How a question stands, for a harness that asks again because it was away. */
@@ -90,6 +92,11 @@ export function answer(w: Writer, event: Verb<"question.answer">): void {
   });
   wentOn(w, row.run_id);
   personActed(w, row.space_id, fact);
+  if (row.ask === null) return;
+  // The turn only waited for this (ITEM-2).
+  tellAnswered(w, row, event.text);
+  const waited = run(w.db, row.run_id);
+  if (waited && waited.ended_seq === null) finishRun(w, waited, "done", { cause: "answered" });
 }
 
 /** Those it was put to; else, or once none of them is here any more, anyone of the space but guests. */

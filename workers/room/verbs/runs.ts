@@ -7,6 +7,7 @@ import { canPause, pauseAgents, setPaused, stopRun } from "../judge/pause.ts";
 import { pickedUpMessages } from "../judge/pickups.ts";
 import { addCost, jobOf, spentOut } from "../judge/spend.ts";
 import { watchRun } from "../judge/watch.ts";
+import { tellStop } from "../office/tell.ts";
 import { factAt } from "../store/log.ts";
 import { wordsOf } from "../store/messages.ts";
 import { participant } from "../store/participants.ts";
@@ -31,7 +32,8 @@ export function openRunOf(w: Writer, runId: string | undefined): RunRow {
 export function ownRun(w: Writer, runId: string | undefined): RunRow {
   if (runId === undefined) refuse("run_required", "This needs a run_id: start a run first, with run.start.");
   const found = run(w.db, runId);
-  if (!found || found.harness_id !== w.caller.participant.id) unknownRun();
+  const me = w.caller.participant.id;
+  if (!found || (found.harness_id !== me && found.agent_id !== me)) unknownRun();
   return found;
 }
 
@@ -39,7 +41,9 @@ function unknownRun(): never {
   refuse("unknown_run", "There is no open run of yours with this id. Start one with run.start.");
 }
 
-export function start(w: Writer, event: Verb<"run.start">): Extras | void {
+type Start = Pick<Verb<"run.start">, "run_id" | "space_id" | "agent_id" | "message_ids">;
+
+export function start(w: Writer, event: Start): Extras | void {
   if (w.caller.participant.kind !== "harness") refuse("forbidden", "Only a harness runs agents' turns.");
   const agentId = event.agent_id ?? w.actor.id;
   mustRun(w, agentId);
@@ -80,35 +84,40 @@ export function start(w: Writer, event: Verb<"run.start">): Extras | void {
       "conflict",
       "The room is at its spend ceiling: no turn is handed out until a person acts or raises it.",
     );
+  begin(w, { ...event, space_id: space.id, agent_id: agentId }, delivered, true);
+}
+
+/** Begins a turn: the fact, its row, and what it takes is picked up. */
+export function begin(w: Writer, of: Start & { agent_id: string }, delivered: number, main?: true): void {
+  const { run_id, space_id, agent_id, message_ids } = of;
   const started = w.append("run.started", {
-    spaceId: space.id,
-    runId: event.run_id,
-    body: { agent_id: agentId, message_ids: event.message_ids },
-    main: true,
-    receipt: { run: { state: "working" } },
-    actor: actorFor(w, agentId),
+    spaceId: space_id,
+    runId: run_id,
+    body: { agent_id, message_ids },
+    ...(main ? { main, receipt: { run: { state: "working" as const } } } : {}),
+    actor: actorFor(w, agent_id),
   });
   w.db.run(
     `INSERT INTO runs (id, space_id, agent_id, harness_id, started_seq, started_at, delivered_seq, heard_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    event.run_id,
-    space.id,
-    agentId,
+    run_id,
+    space_id,
+    agent_id,
     w.caller.participant.id,
     started.seq,
     w.now,
     delivered || started.seq,
     w.now,
   );
-  for (const messageId of event.message_ids)
+  for (const messageId of message_ids)
     w.db.run(
       "INSERT OR REPLACE INTO run_messages (message_id, agent_id, run_id) VALUES (?, ?, ?)",
       messageId,
-      agentId,
-      event.run_id,
+      agent_id,
+      run_id,
     );
-  pickedUpMessages(w, agentId, event.message_ids);
-  const made = run(w.db, event.run_id);
+  pickedUpMessages(w, agent_id, message_ids);
+  const made = run(w.db, run_id);
   if (made) watchRun(w, made);
 }
 
@@ -130,7 +139,7 @@ function actorFor(w: Writer, agentId: string) {
     : ({ kind: "agent", id: agentId, harness_id: me } as const);
 }
 
-export function step(w: Writer, event: Verb<"run.step">): void {
+export function step(w: Writer, event: Pick<Verb<"run.step">, "run_id" | "text" | "step_id">): void {
   const open = openRunOf(w, event.run_id);
   w.db.run("UPDATE runs SET step = ?, heard_at = ? WHERE id = ?", event.text, w.now, open.id);
   w.append("run.stepped", {
@@ -170,7 +179,9 @@ function checkCeiling(w: Writer, spaceId: string): void {
   for (const id of new Set([spaceId, ...going.map((run) => run.space_id)])) pauseAgents(w, id, out, true);
 }
 
-export function usage(w: Writer, event: Verb<"run.usage">): void {
+type Usage = Pick<Verb<"run.usage">, "run_id" | "cost_usd" | "input_tokens" | "output_tokens">;
+
+export function usage(w: Writer, event: Usage): void {
   const mine = ownRun(w, event.run_id);
   if (mine.ended_at !== null && w.now - mine.ended_at > LATE_USAGE_MS) unknownRun();
   takeCost(w, mine, event.cost_usd);
@@ -230,7 +241,7 @@ function othersRun(w: Writer, runId: string, stopping = false): RunRow {
   return found;
 }
 
-export function end(w: Writer, event: Verb<"run.end">): void {
+export function end(w: Writer, event: Pick<Verb<"run.end">, "run_id" | "outcome" | "cost_usd">): void {
   const open = openRunOf(w, event.run_id);
   takeCost(w, open, event.cost_usd);
   finishRun(w, open, event.outcome);
@@ -245,6 +256,8 @@ export function endRunsOf(w: Writer, agentId: string, spaceId?: string): void {
     spaceId ?? null,
   );
   for (const row of going) {
+    // Taken out of a room, a person of the team works on nothing of it; the withdrawn are its office's affair.
+    if (spaceId !== undefined) tellStop(w, row);
     finishRun(w, row, "stopped", { cause: "left" });
   }
 }

@@ -2,7 +2,15 @@
 import { GRANT_MS } from "../../../src/shared/rules/grants.ts";
 import type { CancelReason, Decision } from "../../../src/shared/wire/index.ts";
 import { watchRun } from "../judge/watch.ts";
-import { type ApprovalRow, addViewers, approversOf, isWaiting, requestOf } from "../store/approvals.ts";
+import { tellUnanswered } from "../office/tell.ts";
+import {
+  type ApprovalRow,
+  addViewers,
+  approversOf,
+  isWaiting,
+  type QuestionRow,
+  requestOf,
+} from "../store/approvals.ts";
 import { addAudit, sightOf } from "../store/audit.ts";
 import { owners } from "../store/participants.ts";
 import { grantFor, insertGrant } from "../store/policy.ts";
@@ -144,7 +152,11 @@ export function cancelAsks(w: Writer, runId: string, reason: CancelReason): void
     runId,
   );
   for (const row of open) cancelAsk(w, row, reason);
-  w.db.run("UPDATE questions SET state = 'cancelled' WHERE run_id = ? AND state = 'open'", runId);
+  const unanswered = w.db.all<Pick<QuestionRow, "ask" | "put_to">>(
+    "UPDATE questions SET state = 'cancelled' WHERE run_id = ? AND state = 'open' RETURNING ask, put_to",
+    runId,
+  );
+  tellUnanswered(w, unanswered);
 }
 
 /** Takes an open ask back; nobody can decide it any more. */

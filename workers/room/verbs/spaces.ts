@@ -5,6 +5,7 @@ import { notFound, refuse } from "../../kit/result.ts";
 import { personActed } from "../judge/acts.ts";
 import { pauseAgents } from "../judge/pause.ts";
 import { ceilingOf, spentOut } from "../judge/spend.ts";
+import { directWith, personFor } from "../office/direct.ts";
 import { agentsOf, isGone, participant } from "../store/participants.ts";
 import { closeStay, members, openStay, space, stay } from "../store/spaces.ts";
 import type { ParticipantRow } from "../types.ts";
@@ -23,6 +24,7 @@ export function named(text: string, path: string): string {
 }
 
 export function create(w: Writer, event: Verb<"space.create">): Extras | void {
+  if (w.caller.participant.kind === "agent") return createDirect(w, event);
   mustBePerson(w);
   if (w.caller.participant.role === "guest") refuse("forbidden", "A guest makes no spaces. Ask a member.");
   const direct = event.direct && directSet(w, event.direct);
@@ -68,6 +70,17 @@ export function create(w: Writer, event: Verb<"space.create">): Extras | void {
   if (harness) join(w, spaceId, { ...harness, name: agentName ?? harness.name }, "member");
 }
 
+/** A person of the team opens its direct space with one person, to report there (REPORT-3). */
+function createDirect(w: Writer, event: Verb<"space.create">): Extras | void {
+  const [id, ...more] = event.direct ?? [];
+  if (id === undefined || more.length > 0 || event.harness_id !== undefined)
+    refuse("forbidden", "An agent opens a direct space with one person, and no other: {direct: [usr_…]}.");
+  const person = personFor(w, w.caller.participant.id, id);
+  if (!person) notFound("participant");
+  const { id: space_id } = directWith(w, w.caller.participant, person, true);
+  return { space_id };
+}
+
 /** Everybody of a direct space, the maker included, by id. */
 function directSet(w: Writer, ids: readonly string[]): ParticipantRow[] {
   const all = [...new Set([...ids, w.caller.participant.id])].toSorted();
@@ -80,11 +93,11 @@ function directSet(w: Writer, ids: readonly string[]): ParticipantRow[] {
   });
 }
 
-function directKey(of: readonly ParticipantRow[]): string {
+export function directKey(of: readonly ParticipantRow[]): string {
   return of.map((p) => p.id).join(" ");
 }
 
-function directTitle(of: readonly ParticipantRow[]): string {
+export function directTitle(of: readonly ParticipantRow[]): string {
   const all = of.map((p) => p.name).join(", ");
   return codePoints(all) <= 80 ? all : `${firstCodePoints(all, 79)}…`;
 }
