@@ -44,13 +44,24 @@ export function openapiDocument(): Json {
           description: "The page's session; what it changes must come from the page itself.",
         },
         admin: { type: "http", scheme: "bearer", description: "The deployment's ADMIN_TOKEN." },
+        signature: {
+          type: "apiKey",
+          in: "header",
+          name: "x-hub-signature-256",
+          description: "`sha256=` and the HMAC of the body by the workspace's secret.",
+        },
       },
       schemas: Object.fromEntries([...components].toSorted(([a], [b]) => (a < b ? -1 : 1))),
     },
   };
 }
 
-const SECURITY = { token: [{ token: [] }, { session: [] }], admin: [{ admin: [] }], none: [] };
+const SECURITY = {
+  token: [{ token: [] }, { session: [] }],
+  admin: [{ admin: [] }],
+  signature: [{ signature: [] }],
+  none: [],
+};
 
 function operationOf(route: Route, components: Map<string, JsonSchema>): Json {
   const parameters = parametersOf(route, components);
@@ -72,7 +83,7 @@ function operationOf(route: Route, components: Map<string, JsonSchema>): Json {
             required: true,
             content:
               body === "bytes"
-                ? { "application/octet-stream": {} }
+                ? contentOf(route.bodyTypes ?? ["application/octet-stream"])
                 : contentOf(route.bodyTypes, componentOf(body, "input", components)),
           },
         }),
@@ -81,8 +92,8 @@ function operationOf(route: Route, components: Map<string, JsonSchema>): Json {
 }
 
 /** One body in each of the forms that it may have. */
-function contentOf(types: readonly string[] = ["application/json"], schema: JsonSchema): Json {
-  return Object.fromEntries(types.map((type) => [type, { schema }]));
+function contentOf(types: readonly string[] = ["application/json"], schema?: JsonSchema): Json {
+  return Object.fromEntries(types.map((type) => [type, schema === undefined ? {} : { schema }]));
 }
 
 /** Query values are text in a URL; described is what the text stands for. */

@@ -207,7 +207,7 @@ export const officeRoutes: readonly Route[] = [
     description:
       "Signed with the workspace's secret `github_webhook_secret`. Each delivery is taken once, by its id and by " +
       "what is in it; events and repositories that the team does not follow are nothing.",
-    auth: "none",
+    auth: "signature",
     params: { ws: id("ws") },
     headers: {
       "x-hub-signature-256": "`sha256=` and the HMAC of the body.",

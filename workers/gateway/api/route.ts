@@ -8,8 +8,11 @@ export interface Route {
   path: string;
   summary: string;
   description?: string;
-  /** `token`: a bearer or the page's session. `admin`: the deployment's ADMIN_TOKEN. Default: `token`. */
-  auth?: "token" | "admin" | "none";
+  /**
+   * `token`: a bearer or the page's session. `admin`: the deployment's ADMIN_TOKEN. `signature`: of the body, by a
+   * secret of the workspace. Default: `token`.
+   */
+  auth?: "token" | "admin" | "signature" | "none";
   params?: Record<string, z.ZodType>;
   query?: z.ZodObject;
   /** A schema is a JSON body; `bytes` is any content. */
@@ -40,7 +43,7 @@ export function errorsOf({
   const codes = new Set<ErrorCode>(errors);
   if (path.startsWith("/v1/"))
     for (const code of ["unauthenticated", "rate_limited", "unavailable"] as const) codes.add(code);
-  if (auth !== "none") codes.add("forbidden");
+  if (auth === "token" || auth === "admin") codes.add("forbidden");
   if (params || asked || (body && body !== "bytes")) codes.add("invalid");
   if (body) codes.add("too_large");
   if (body && body !== "bytes") codes.add("malformed");
