@@ -26,6 +26,7 @@ async function withOutbox(work: (post: Post) => Promise<void>): Promise<void> {
     const db = openDb(storage.sql);
     for (const table of ["outbox", "outbox_waits", "inbox"]) db.run(`DROP TABLE IF EXISTS ${table}`);
     db.run(OUTBOX_TABLES);
+    db.run("DELETE FROM alarms");
     const post: Post = {
       db,
       storage,
