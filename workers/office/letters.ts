@@ -100,6 +100,8 @@ export interface OfficeLetters {
   };
   /** An item that a person moved here from another office, whole. */
   moved: { item: MovedItem };
+  /** What an agent said of an item after it had gone to this office (OFFER-7). */
+  note: { item: string; author: string; text: string; at: number };
   /**
    * The run of a chat item was stopped: by a person, whose word cancels the item (CHAT-2), or, with `because`, by
    * the room itself at a ceiling (SPEND-3): then the item is blocked, so that a person can queue it again.

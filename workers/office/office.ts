@@ -3,22 +3,38 @@
  * shell: it takes frames, letters and calls, hands them to functions, and sends what follows.
  */
 import { DurableObject } from "cloudflare:workers";
+import type {
+  AddItem,
+  ItemAnswer,
+  PatchItem,
+  PausePerson,
+  PersonAnswer,
+  StatusAnswer,
+} from "../../src/shared/wire/office.ts";
 import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../kit/outbox.ts";
+import { notFound, type Result, settle } from "../kit/result.ts";
 import { boardOf, officeOf, roomOf } from "../objects.ts";
 import { type Clock, openClock } from "../room/ids.ts";
 import { CALLS } from "./calls.ts";
 import { openSockets } from "./connect.ts";
 import type { Connection, Desk, Look } from "./desk.ts";
-import type { Address, OfficeLetters } from "./letters.ts";
+import type { Address, Identity, OfficeLetters } from "./letters.ts";
+import { askOf, dueOffer, sendOffer } from "./queue/offer.ts";
+import * as people from "./queue/people.ts";
+import { tellStatus } from "./queue/status.ts";
 import { OFFICE_MIGRATIONS } from "./schema.ts";
 import { personRow, teamOf } from "./store/person.ts";
+import { openRuns } from "./store/rounds.ts";
 import { TAKERS } from "./takers.ts";
 import { TIMED } from "./timed.ts";
 import { parts } from "./turns.ts";
 import { connectionEnded } from "./welcome.ts";
+
+/** How often a room is told that an agent is heard. */
+const RUNS_HEARD_MS = 300_000;
 
 export class Office extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
@@ -28,6 +44,11 @@ export class Office extends DurableObject<Env> {
   readonly #outbox;
   readonly #sockets;
   #clock: Clock | undefined;
+  /** Whether an offer is being made: what happens meanwhile is seen when it goes on. */
+  #offering = false;
+  #offerFailures = 0;
+  /** When the room was last told that the agent is heard, ms (TURN-5). */
+  #runsHeard = 0;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -87,6 +108,7 @@ export class Office extends DurableObject<Env> {
 
   override async webSocketMessage(ws: WebSocket, data: string | ArrayBuffer): Promise<void> {
     await this.#sockets.message(ws, data);
+    this.#keepRuns();
   }
 
   override webSocketClose(ws: WebSocket, code: number, reason: string): void {
@@ -117,6 +139,35 @@ export class Office extends DurableObject<Env> {
     });
   }
 
+  // ---- people (QUEUE-4) ----------------------------------------------------------------------------
+
+  person(identity: Identity): Result<PersonAnswer> {
+    return this.#call(identity, people.mayRead, (desk) => people.personAnswer(desk));
+  }
+  addItem(identity: Identity, asked: AddItem): Result<ItemAnswer> {
+    return this.#call(identity, people.mayWork, (desk) => people.addItem(desk, identity, asked));
+  }
+  patchItem(identity: Identity, id: string, asked: PatchItem): Result<ItemAnswer> {
+    return this.#call(identity, people.mayWork, (desk) => people.patchItem(desk, identity, id, asked));
+  }
+  pause(identity: Identity, asked: PausePerson): Result<StatusAnswer> {
+    return this.#call(identity, people.mayWork, (desk) => people.pause(desk, identity, asked));
+  }
+  resume(identity: Identity): Result<StatusAnswer> {
+    return this.#call(identity, people.mayWork, (desk) => people.resume(desk));
+  }
+
+  #call<T>(identity: Identity, may: (identity: Identity) => void, work: (desk: Desk) => T): Result<T> {
+    return settle(
+      () => {
+        may(identity);
+        if (!isMade(this.#db)) notFound("person");
+        return this.#work(work);
+      },
+      (error) => this.#fault(error),
+    );
+  }
+
   // ---- inside --------------------------------------------------------------------------------------
 
   /**
@@ -125,27 +176,31 @@ export class Office extends DurableObject<Env> {
    */
   #work<T>(work: (desk: Desk) => T, then?: (value: T) => void, as?: Connection): T {
     const said: object[] = [];
+    const changed = new Set<string>();
     let closing: { code: number; reason: string } | undefined;
     const value = this.ctx.storage.transactionSync(() => {
       const current = this.#sockets.current();
-      const desk = this.#desk(as ?? current, said, (code, reason) => (closing = { code, reason }));
+      const desk = this.#desk(as ?? current, said, changed, (code, reason) => (closing = { code, reason }));
       const { connection } = personRow(this.#db);
       // A crash or an eviction ended it and told nobody.
       if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
       const made = work(desk);
       parts.after(desk);
+      tellStatus(desk, changed);
       return made;
     });
     then?.(value);
     this.#sockets.send(said);
     if (closing) this.#sockets.close(closing.code, closing.reason);
     this.ctx.waitUntil(this.#outbox.drain());
+    this.ctx.waitUntil(this.#offer());
     return value;
   }
 
   #desk(
     connection: Connection | undefined,
     said: object[],
+    changed: Set<string>,
     close: (code: number, reason: string) => void,
   ): Desk {
     const clock = this.#now();
@@ -170,7 +225,7 @@ export class Office extends DurableObject<Env> {
         return id;
       },
       close,
-      changed: () => {},
+      changed: (item) => void changed.add(item),
     };
   }
 
@@ -194,6 +249,51 @@ export class Office extends DurableObject<Env> {
       () => this.wall(),
     );
     return this.#clock;
+  }
+
+  // ---- offers --------------------------------------------------------------------------------------
+
+  /** Offers what may be offered: each is asked of the board, and looked at again before it goes out (OFFER-2). */
+  async #offer(): Promise<void> {
+    if (this.#offering) return;
+    this.#offering = true;
+    try {
+      for (;;) {
+        const now = this.#now().now();
+        const due = dueOffer(this.#db, now, this.#sockets.current());
+        if (!("item" in due)) {
+          if (due.at !== undefined) this.#alarms.by("offer", Math.max(due.at, now + 1));
+          return;
+        }
+        const { workspace, handle } = this.#person();
+        // Should this object die while it waits, the alarm goes on.
+        this.#alarms.by("offer", now + 5000);
+        // oxlint-disable-next-line no-await-in-loop -- one offer after the other: each changes what may follow
+        const answer = await CALLS.offer(this.env, workspace, askOf(this.#db, handle, due.item));
+        if (!answer.ok) throw new Error(`the board did not answer: ${answer.error.code}`);
+        this.#offerFailures = 0;
+        this.#work((desk) => sendOffer(desk, due, answer.value));
+      }
+    } catch (error) {
+      this.#fault(error);
+      this.#offerFailures += 1;
+      const wait = Math.min(60_000, 500 * 2 ** Math.min(this.#offerFailures, 8));
+      this.#alarms.by("offer", this.wall() + wait);
+    } finally {
+      this.#offering = false;
+    }
+  }
+
+  /** The room's runs of an agent that is heard go on (CHAT-2, TURN-5). */
+  #keepRuns(): void {
+    const now = this.wall();
+    if (now - this.#runsHeard < RUNS_HEARD_MS || !this.#sockets.current()) return;
+    this.#runsHeard = now;
+    const runs = openRuns(this.#db);
+    if (runs.length === 0) return;
+    this.ctx.waitUntil(
+      CALLS.runHeard(this.env, this.#person().workspace, runs).catch((error: unknown) => this.#fault(error)),
+    );
   }
 
   async #send(target: Address, letters: Letter[]): Promise<void> {

@@ -15,8 +15,21 @@
  * ends, or is heard, and at the end of every piece of work, in `turns.ts`.
  */
 import type { AgentRequest } from "../../src/shared/wire/agent/index.ts";
-import { type AnyHandler, sign } from "./handler.ts";
+import { type AnyHandler, asking, looking, read, sign, write } from "./handler.ts";
 import { heartbeat, ping } from "./messages/connection.ts";
+import {
+  accept,
+  decline,
+  evidence,
+  fail,
+  handback,
+  journal,
+  progress,
+  session,
+  usage,
+  workMade,
+} from "./messages/round.ts";
+import { others, workList, workMove, workPlace, workStatus } from "./messages/work.ts";
 
 export { AgentRefused, mustAgent } from "./handler.ts";
 
@@ -24,4 +37,17 @@ type Handlers = { readonly [T in Exclude<AgentRequest, "hello">]?: AnyHandler<T>
 export const HANDLERS: Handlers = {
   ping: sign<"ping">(ping),
   heartbeat: sign<"heartbeat">(heartbeat),
+  accept: write<"accept">(accept),
+  decline: write<"decline">(decline),
+  progress: write<"progress">(progress),
+  journal: write<"journal">(journal),
+  session: write<"session">(session),
+  usage: write<"usage">(usage),
+  work_made: write<"work_made">(workMade),
+  handback: asking(evidence, handback),
+  fail: write<"fail">(fail),
+  work_list: read<"work_list">(workList),
+  work_status: looking(others, workStatus),
+  work_move: write<"work_move">(workMove),
+  work_place: write<"work_place">(workPlace),
 };

@@ -1,14 +1,23 @@
 /** What each kind of letter to an office does: one function a kind, run inside the transaction that takes it in. */
 import type { Desk } from "./desk.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
-import { changePerson } from "./store/person.ts";
+import { takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
+import { takeMoved, takeNote } from "./queue/moves.ts";
+import { takeHold, takeStopRun } from "./queue/stops.ts";
+import { messageChanged, takeCancel, takeWake } from "./queue/wake.ts";
 
 export type Takers = {
   [K in keyof OfficeLetters]?: (desk: Desk, body: OfficeLetters[K], from: Address) => void;
 };
 export const TAKERS: Takers = {
-  team: (desk, { version, team }) => {
-    if (version < desk.version) return;
-    changePerson(desk.db, { team_version: version, team: JSON.stringify(team), removed_at: null });
-  },
+  team: takeTeam,
+  removed: takeRemoved,
+  wake: takeWake,
+  cancel: takeCancel,
+  moved: takeMoved,
+  note: takeNote,
+  stop_run: takeStopRun,
+  message_changed: messageChanged,
+  token_revoked: takeRevoked,
+  hold: takeHold,
 };

@@ -3,5 +3,16 @@
  * alarm may come early, so each looks at what is due by `desk.now` and sets the next.
  */
 import type { Desk } from "./desk.ts";
+import { restart } from "./queue/membership.ts";
+import { releaseDue } from "./queue/moves.ts";
+import { pauseOver } from "./queue/people.ts";
+import { tellStuck } from "./queue/stuck.ts";
 
-export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {};
+export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
+  // What may be offered is looked for after every piece of work.
+  offer: () => {},
+  moving: releaseDue,
+  paused: pauseOver,
+  restart,
+  stuck: tellStuck,
+};

@@ -5,6 +5,7 @@
 import { byteLength } from "../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../src/shared/wire/agent/index.ts";
 import type { Desk } from "./desk.ts";
+import { QUEUE } from "./queue/part.ts";
 
 /** What a welcome carries besides the config (OFF-5). */
 export type Welcomed = Pick<AgentPayload<"welcome">, "reports" | "acts">;
@@ -23,7 +24,7 @@ export interface Part {
 }
 
 /** In the order in which they run. */
-export const PARTS: readonly Part[] = [];
+export const PARTS: readonly Part[] = [QUEUE];
 
 export const parts = {
   welcomed(desk: Desk, room: number): Partial<Welcomed> {

@@ -3,9 +3,10 @@ import { env } from "cloudflare:workers";
 import { ulid } from "ulid";
 import { vi } from "vitest";
 import { formatToken } from "../../src/shared/token.ts";
+import type { PatchItem } from "../../src/shared/wire/office.ts";
 import { type Team, team as teamSchema } from "../../src/shared/wire/team.ts";
 import { CALLS } from "../office/calls.ts";
-import type { OfferAnswer, OfferAsk, OfficeLetters } from "../office/letters.ts";
+import type { Identity, OfferAnswer, OfferAsk, OfficeLetters, Wake } from "../office/letters.ts";
 import type { Office } from "../office/office.ts";
 import { type Any, newId } from "./client.ts";
 
@@ -189,4 +190,74 @@ export async function connected(desk: Desk): Promise<Agent> {
   const welcome = await agent.ask("hello", helloOf(desk));
   if (welcome.type !== "welcome") throw new Error(`not welcome: ${JSON.stringify(welcome)}`);
   return agent;
+}
+
+/** A person of the workspace. */
+export const ANNA: Identity = {
+  participantId: newId("usr"),
+  tokenId: newId("tok"),
+  kind: "person",
+  name: "Anna",
+  role: "owner",
+  scopes: ["person"],
+};
+
+/** Puts an item into the queue by hand; its id. */
+export async function queue(desk: Desk, title: string, more: object = {}): Promise<string> {
+  const made = (await desk.stub.addItem(ANNA, { title, kind: "assigned", ...more })) as Any;
+  if (!made.ok) throw new Error(made.error.message);
+  return made.value.item.id;
+}
+
+/** What Anna does to an item. */
+export async function patch(desk: Desk, id: string, asked: PatchItem): Promise<Any> {
+  return desk.stub.patchItem(ANNA, id, asked);
+}
+
+/** The person as Anna sees them. */
+export async function seen(desk: Desk): Promise<Any> {
+  const answer = (await desk.stub.person(ANNA)) as Any;
+  if (!answer.ok) throw new Error(answer.error.message);
+  return answer.value;
+}
+export async function itemOf(desk: Desk, id: string): Promise<Any> {
+  return (await seen(desk)).items.find((i: Any) => i.id === id);
+}
+
+/** Waits until an item is offered, and accepts it; the offer. */
+export async function take(agent: Agent, id: string, from = 0): Promise<Any> {
+  const offer = await agent.next((f) => f.type === "offer" && f.payload.workItem.id === id, from);
+  await agent.must("accept", { workItemId: id, runtime: "claude", model: "m" });
+  return offer.payload;
+}
+
+export async function handback(agent: Agent, id: string, more: object = {}): Promise<Any> {
+  return agent.must("handback", handbackOf(id, more));
+}
+export function handbackOf(id: string, more: object = {}): object {
+  return {
+    workItemId: id,
+    summary: "It is done.",
+    links: [],
+    status: "done",
+    toReview: ["a result"],
+    ...more,
+  };
+}
+
+/** A wake as the board writes it. */
+export function wakeOf(more: Partial<Wake> = {}): Wake {
+  return {
+    key: newId("evt"),
+    eventId: newId("evt"),
+    rule: "a-rule",
+    kind: "assigned",
+    title: "Work",
+    trigger: "human",
+    refs: [],
+    ...more,
+  };
+}
+export async function wake(desk: Desk, more: Partial<Wake> = {}): Promise<void> {
+  await desk.letter("wake", wakeOf(more));
 }

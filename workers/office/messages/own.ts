@@ -46,9 +46,12 @@ export function goesTo(row: ItemRow): { to: string; by: string; due: number } {
   return JSON.parse(row.moving ?? "{}") as { to: string; by: string; due: number };
 }
 
-/** Where an item that was here went. */
-export function leftTo(desk: Desk, id: string): { to: string; by: string } | undefined {
-  return desk.db.one('SELECT target AS "to", by FROM left_items WHERE item = ?', id);
+/** Where an item that was here went; its round, 0 when the agent had none of it, and that round's outcome. */
+export function leftTo(
+  desk: Desk,
+  id: string,
+): { to: string; by: string; round: number; outcome: string | null } | undefined {
+  return desk.db.one('SELECT target AS "to", by, round, outcome FROM left_items WHERE item = ?', id);
 }
 
 /** The agent was told that the item is no longer its: it counts as free (OFFER-7). */

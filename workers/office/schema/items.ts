@@ -15,17 +15,18 @@ CREATE TABLE items (
   origin TEXT, requester TEXT, question TEXT, round INTEGER NOT NULL, rev INTEGER NOT NULL,
   place INTEGER, queued_at INTEGER, declines INTEGER NOT NULL DEFAULT 0, not_before INTEGER,
   interrupted INTEGER NOT NULL DEFAULT 0, held INTEGER NOT NULL DEFAULT 0, moving TEXT,
-  session_id TEXT, progress TEXT, signed_at INTEGER, why TEXT, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL
+  session_id TEXT, progress TEXT, progress_at INTEGER, signed_at INTEGER, why TEXT, created_at INTEGER NOT NULL, changed_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX items_queue ON items (place) WHERE place IS NOT NULL;
 CREATE INDEX items_open ON items (state, changed_at);
 CREATE INDEX items_held ON items (held) WHERE held = 1;
+CREATE INDEX items_moving ON items (moving) WHERE moving IS NOT NULL;
 CREATE INDEX items_subject ON items (subject_type, subject_ref);
 
 CREATE TABLE rounds (
   item TEXT NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, trigger TEXT NOT NULL, events TEXT NOT NULL,
   made_at INTEGER NOT NULL, before TEXT, accepted_at INTEGER, accepted_on TEXT, touched_on TEXT,
-  runtime TEXT, model TEXT, room TEXT, run_id TEXT,
+  runtime TEXT, model TEXT, session_model TEXT, room TEXT, run_id TEXT,
   ended_at INTEGER, ended TEXT, summary TEXT, links TEXT, outcome TEXT,
   PRIMARY KEY (item, n)
 ) STRICT, WITHOUT ROWID;
@@ -33,9 +34,11 @@ CREATE INDEX rounds_run ON rounds (run_id) WHERE run_id IS NOT NULL;
 
 CREATE TABLE feedback (
   n INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT NOT NULL, key TEXT NOT NULL, round INTEGER, event TEXT NOT NULL,
-  feedback TEXT NOT NULL, UNIQUE (item, key)
+  kind TEXT NOT NULL, trigger TEXT NOT NULL, room_space TEXT, room_message TEXT, feedback TEXT NOT NULL,
+  UNIQUE (item, key)
 ) STRICT;
 CREATE INDEX feedback_round ON feedback (item, round);
+CREATE INDEX feedback_message ON feedback (room_message) WHERE room_message IS NOT NULL;
 
 CREATE TABLE history (
   n INTEGER PRIMARY KEY AUTOINCREMENT, item TEXT NOT NULL, at INTEGER NOT NULL, by TEXT NOT NULL,

@@ -1,8 +1,8 @@
 /** Rows of items (QUEUE-1). Every change of state goes through `moveTo` (queue/states.ts). */
+import type { ItemState } from "../../../src/shared/rules/item-states.ts";
 import type { Db } from "../../kit/db.ts";
 import type { Origin, Requester, Wake } from "../letters.ts";
 
-export type ItemState = "queued" | "active" | "waiting" | "blocked" | "done" | "canceled";
 export type Trigger = "human" | "agent" | "automation" | "schedule";
 
 export interface ItemRow {
@@ -38,6 +38,7 @@ export interface ItemRow {
   moving: string | null;
   session_id: string | null;
   progress: string | null;
+  progress_at: number | null;
   /** When the agent last gave a sign of work, ms (OFF-10). */
   signed_at: number | null;
   /** Why it waits, is blocked or was canceled. */
@@ -53,6 +54,14 @@ export function item(db: Db, id: string): ItemRow | undefined {
 /** What the agent has: accepted and not ended. */
 export function activeItems(db: Db): ItemRow[] {
   return db.all<ItemRow>("SELECT * FROM items WHERE state = 'active' ORDER BY changed_at, id");
+}
+
+/** Whether the agent has, or may believe it has, anything (QUEUE-3). */
+export function isBusy(db: Db): boolean {
+  return (
+    db.one("SELECT 1 FROM items WHERE state = 'active'") !== undefined ||
+    db.one("SELECT 1 FROM items WHERE held = 1") !== undefined
+  );
 }
 
 /** What the agent may still be busy with, though it is no longer its (OFFER-7). */
@@ -91,8 +100,11 @@ export function change(
   columns: Partial<Omit<ItemRow, "id" | "rev">>,
   options: { quietly?: boolean } = {},
 ): void {
-  const names = Object.keys(columns);
-  const rev = options.quietly ? "" : ", rev = rev + 1";
-  const set = names.map((name) => `${name} = ?`).join(", ");
-  db.run(`UPDATE items SET ${set}${rev} WHERE id = ?`, ...Object.values<string | number | null>(columns), id);
+  const set = Object.keys(columns).map((name) => `${name} = ?`);
+  if (!options.quietly) set.push("rev = rev + 1");
+  db.run(
+    `UPDATE items SET ${set.join(", ")} WHERE id = ?`,
+    ...Object.values<string | number | null>(columns),
+    id,
+  );
 }

@@ -2,6 +2,7 @@
 import type { OfferFeedback } from "../../../src/shared/wire/agent/index.ts";
 import type { Db } from "../../kit/db.ts";
 import type { ItemRef, Ref, Thread } from "../letters.ts";
+import type { Trigger } from "./items.ts";
 
 export interface JournalRow {
   n: number;
@@ -18,6 +19,12 @@ export interface FeedbackRow {
   /** The round that was offered it; null: none yet. */
   round: number | null;
   event: string;
+  /** Of the wake that brought it: what a round that it makes is. */
+  kind: string;
+  trigger: Trigger;
+  /** The room's message that it is, which a run answers (CHAT-2). */
+  room_space: string | null;
+  room_message: string | null;
   feedback: string;
 }
 export interface HistoryRow {
@@ -57,13 +64,22 @@ export function latestLine(db: Db, item: string, author: string): JournalRow | u
 }
 
 /** Adds feedback that no round was offered yet; false when the key was taken in before (PIPE-3). */
-export function addFeedback(db: Db, item: string, key: string, event: string, body: OfferFeedback): boolean {
+export function addFeedback(
+  db: Db,
+  row: Pick<FeedbackRow, "item" | "key" | "event" | "kind" | "trigger" | "room_space" | "room_message">,
+  body: OfferFeedback,
+): boolean {
   return (
     db.run(
-      "INSERT INTO feedback (item, key, event, feedback) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-      item,
-      key,
-      event,
+      `INSERT INTO feedback (item, key, event, kind, trigger, room_space, room_message, feedback)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      row.item,
+      row.key,
+      row.event,
+      row.kind,
+      row.trigger,
+      row.room_space,
+      row.room_message,
       JSON.stringify(body),
     ) > 0
   );

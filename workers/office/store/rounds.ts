@@ -31,6 +31,8 @@ export interface RoundRow {
   touched_on: string | null;
   runtime: string | null;
   model: string | null;
+  /** The concrete model that the runtime reports. */
+  session_model: string | null;
   /** JSON `{spaceId, messageIds}`: the room's messages that its run is about (CHAT-2). */
   room: string | null;
   run_id: string | null;
@@ -71,4 +73,14 @@ export function changeRound(
     item,
     n,
   );
+}
+
+/** The runs that the rooms show of what the agent is on. */
+export function openRuns(db: Db): string[] {
+  return db
+    .all<{ run_id: string }>(
+      `SELECT run_id FROM items JOIN rounds ON rounds.item = items.id AND rounds.n = items.round
+         WHERE items.state = 'active' AND run_id IS NOT NULL`,
+    )
+    .map((row) => row.run_id);
 }

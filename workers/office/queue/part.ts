@@ -1,0 +1,13 @@
+/** What the queue does at the turns of a connection and after every piece of work. */
+import { offerErred } from "../messages/round.ts";
+import type { Part } from "../turns.ts";
+import { restartSoon } from "./membership.ts";
+import { releaseDue } from "./moves.ts";
+
+export const QUEUE: Part = {
+  erred: (desk, replyTo, { message }) => offerErred(desk, replyTo, message),
+  after(desk) {
+    releaseDue(desk);
+    restartSoon(desk);
+  },
+};
