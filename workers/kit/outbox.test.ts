@@ -85,9 +85,14 @@ test("CHAT-2: letters arrive in the order of writing, each once, also when calls
   });
 });
 
-test("CHAT-2: a letter that was written before a crash is sent by the alarm", async () => {
+test("CHAT-2: a letter that was written before a crash is left to the alarm", async () => {
   await withOutbox(async (post) => {
+    post.faults.push("before");
     post.storage.transactionSync(() => post.outbox.post("a", "note", { text: "kept" }));
+    // The alarm is set before anything is awaited, so that it is durable with the letter.
+    const drained = post.outbox.drain();
+    expect(post.db.one("SELECT 1 FROM alarms WHERE name = 'outbox'")).toBeDefined();
+    await drained;
     expect(await post.storage.getAlarm()).not.toBeNull();
     await post.reopen().drain();
     expect(post.taken).toEqual(["kept"]);
