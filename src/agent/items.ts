@@ -6,7 +6,7 @@
 import { type Clock, within } from "../sdk/clock.ts";
 import type { AgentPayload, AnyFrame } from "../shared/wire/agent/index.ts";
 import { asError, OfficeError } from "./errors.ts";
-import { fitted, readPayload } from "./frames.ts";
+import { fitted, frameId, readPayload } from "./frames.ts";
 import {
   type Ended,
   type HandBack,
@@ -293,7 +293,9 @@ export class Items {
 
   async #acknowledge(workItemId: string, text: string): Promise<void> {
     const { ledger, reports } = this.#parts;
-    await ledger.change((state) => void state.endings.push({ workItemId, kind: "ack", text }));
+    await ledger.change(
+      (state) => void state.endings.push({ workItemId, kind: "ack", text, frame: frameId() }),
+    );
     reports.next();
   }
 
@@ -342,8 +344,8 @@ function newRun(id: string, offer: Offer): Run {
 function reportOf(type: Ended["type"], payload: Ended["payload"]): Ending | undefined {
   const { workItemId } = payload;
   if (type === "fail" || !("status" in payload))
-    return { workItemId, kind: "failed", text: (payload as AgentPayload<"fail">).reason };
+    return { workItemId, kind: "failed", text: (payload as AgentPayload<"fail">).reason, frame: frameId() };
   const { status, summary: text } = payload;
   if (status === "silent" || status === "interrupted") return undefined;
-  return { workItemId, kind: status === "blocked" ? "blocked" : "result", text };
+  return { workItemId, kind: status === "blocked" ? "blocked" : "result", text, frame: frameId() };
 }

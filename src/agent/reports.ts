@@ -10,7 +10,7 @@ import { BullpenError } from "../sdk/errors.ts";
 import type { BullpenHttp } from "../sdk/http.ts";
 import type { AgentPayload } from "../shared/wire/agent/index.ts";
 import { asError, OfficeError } from "./errors.ts";
-import { type Frame, frameId } from "./frames.ts";
+import type { Frame } from "./frames.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Link } from "./link.ts";
 import type { Outbox } from "./outbox.ts";
@@ -103,9 +103,8 @@ export class Reports {
 
   async #ask(ending: Ending): Promise<void> {
     const { requests, ledger, clock, link } = this.#parts;
-    const { workItemId, kind } = ending;
     // The office grants once: the same frame again is answered the same (REPORT-1).
-    const id = frameId();
+    const { workItemId, kind, frame: id } = ending;
     for (let attempt = 0; this.#online; attempt++) {
       let release: (() => void) | undefined;
       const send = (frame: Frame): boolean => {
@@ -118,7 +117,7 @@ export class Reports {
           { workItemId, kind },
           { id, once: true, send, timeoutMs: 2 ** 31 - 1 },
         );
-        const note = await ledger.change((state) => granted(state, ending, id, answer));
+        const note = await ledger.change((state) => granted(state, ending, answer));
         release?.();
         if (note) this.#post(note);
         return;
@@ -245,22 +244,20 @@ function struck(state: AgentState, id: string, posted: boolean): ReportNote | un
 function granted(
   state: AgentState,
   ending: Ending,
-  requestId: string,
   answer: { payload: AgentPayload<"chat_report_result">; frameId: string },
 ): ReportNote | undefined {
   without(state, ending);
   const { post, ...where } = answer.payload;
   if (!post) return undefined;
-  const { workItemId, kind, text } = ending;
-  const report = { id: answer.frameId, workItemId, kind, text, ...where };
-  const note = { ids: [answer.frameId, requestId], report, done: [] };
+  const { workItemId, kind, text, frame: id } = ending;
+  const report = { id, workItemId, kind, text, ...where };
+  const note = { ids: [id, answer.frameId], report, done: [] };
   state.reports.push(note);
   return structuredClone(note);
 }
 
 function without(state: AgentState, ending: Ending): void {
-  const at = state.endings.findIndex((one) => JSON.stringify(one) === JSON.stringify(ending));
-  if (at !== -1) state.endings.splice(at, 1);
+  state.endings = state.endings.filter(({ frame }) => frame !== ending.frame);
 }
 
 function done(state: AgentState, id: string, key: string): void {

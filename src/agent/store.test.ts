@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const nobody = (): void => {};
-const ending = (n: number) => ({ workItemId: `itm_${n}`, kind: "result" as const, text: "" });
+const ending = (n: number) => ({ workItemId: `itm_${n}`, kind: "result" as const, text: "", frame: `f${n}` });
 
 describe("the folder", () => {
   it("keeps the newest text, for this user alone, and leaves nothing beside it", async () => {

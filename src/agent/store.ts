@@ -27,6 +27,8 @@ const ending = z.object({
   workItemId: z.string(),
   kind: z.enum(["ack", "result", "blocked", "failed"]),
   text: z.string(),
+  /** The frame that asks for it: also the id under which the office queues the report (REPORT-2). */
+  frame: z.string(),
 });
 export type Ending = z.infer<typeof ending>;
 
@@ -44,7 +46,7 @@ export type OutboxEntry = z.infer<typeof entry>;
 
 /** A report that is ours to post, noted before the first of it is posted (REPORT-2). */
 const reportNote = z.object({
-  /** Its own id and, where one was granted, that of the request for it. */
+  /** Its own id and, where it was granted, that of the answer's frame. */
   ids: z.array(z.string()).min(1),
   report: report.extend({ kind: ending.shape.kind }),
   /** Where it stands already. */

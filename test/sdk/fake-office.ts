@@ -324,11 +324,10 @@ export class FakeOffice {
     const links: unknown[] = [];
     if (!item?.unreported) return this.#reply(socket, frame, "chat_report_result", { post: false, links });
     const grant = { requester: ANNA, links, threads: [thread] };
-    const id = `grant${++this.#n}`;
-    const report = { id, workItemId: item.id, ...item.unreported, ...grant };
+    const report = { id: frame.id, workItemId: item.id, ...item.unreported, ...grant };
     delete item.unreported;
     this.#granted = { socket, report };
-    this.#reply(socket, frame, "chat_report_result", { post: true, ...grant }, id);
+    this.#reply(socket, frame, "chat_report_result", { post: true, ...grant });
   }
 
   #queueReport(item: FakeItem, id: string): void {
