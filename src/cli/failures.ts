@@ -54,7 +54,10 @@ function explainRefusal(error: BullpenError): Explained {
     default: {
       const details = error.details
         .filter(({ message }) => !error.message.includes(message))
-        .map(({ path, message }) => `  ${safeLine(path)}: ${safeLine(message)}`);
+        .map(
+          ({ path, line, message }) =>
+            `  ${safeLine(path)}${line === undefined ? "" : ` (line ${line})`}: ${safeLine(message)}`,
+        );
       return { exitCode: EXIT.refused, lines: [said, ...details] };
     }
   }

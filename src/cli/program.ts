@@ -6,15 +6,21 @@ import { addApprovals, addGrants } from "./commands/approval.ts";
 import { addBridge } from "./commands/bridge.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
+import { addAssign, addPeople } from "./commands/people.ts";
 import { addAudit, addPolicy } from "./commands/policy.ts";
 import { addPost } from "./commands/post.ts";
 import { addProfiles } from "./commands/profile.ts";
+import { addQueue } from "./commands/queue.ts";
 import { addReads } from "./commands/reads.ts";
 import { addRuns } from "./commands/run.ts";
+import { addSecrets } from "./commands/secret.ts";
 import { addSpaces } from "./commands/space.ts";
 import { addStart } from "./commands/start.ts";
 import { addTail } from "./commands/tail.ts";
+import { addTeam } from "./commands/team.ts";
+import { addTickets } from "./commands/ticket.ts";
 import { addPrograms } from "./commands/token.ts";
+import { addTrace } from "./commands/trace.ts";
 import { addTry } from "./commands/try.ts";
 import { addWhy } from "./commands/why.ts";
 import { EXIT } from "./failures.ts";
@@ -52,6 +58,13 @@ export function buildProgram(): Command {
     addGrants,
     addAudit,
     addWhy,
+    addPeople,
+    addQueue,
+    addAssign,
+    addTickets,
+    addTrace,
+    addTeam,
+    addSecrets,
     addExport,
     addImport,
     addTry,

@@ -167,6 +167,7 @@ export interface BoardLetters {
   /** A ticket or pull request that the person made in an item (ITEM-1), or a document (ITEM-5). */
   made: {
     handle: string;
+    /** Left out for a page of notes that was written beside all work. */
     item?: string;
     at: string;
     /** Alone: the ticket that was made. Else the one that the pull request or document is for. */
@@ -290,4 +291,14 @@ export interface Found {
   /** The ticket that a pull request implements. */
   ticket?: string;
   status?: string;
+}
+
+/** A message of a room that a person's agent may see, as the room has it: `roomMessage` (CHAT-1). */
+export interface RoomMessage {
+  text: string;
+  author: WorkEvent["actor"];
+  /** The message that its reply chain began with. */
+  thread: string;
+  direct: boolean;
+  files: NonNullable<NonNullable<WorkEvent["chat"]>["files"]>;
 }

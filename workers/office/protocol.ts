@@ -16,7 +16,14 @@
  */
 import type { AgentRequest } from "../../src/shared/wire/agent/index.ts";
 import { type AnyHandler, asking, looking, read, sign, write } from "./handler.ts";
+import { actResult } from "./messages/act.ts";
+import { chatMessage } from "./messages/chat.ts";
+import { ciLog, prList, ticketPrs } from "./messages/code.ts";
 import { heartbeat, ping } from "./messages/connection.ts";
+import { ticketUsage } from "./messages/cost.ts";
+import { docLink, doctorReport, notesChanged } from "./messages/knowledge.ts";
+import { recall } from "./messages/recall.ts";
+import { chatReport, reportPosted } from "./messages/report.ts";
 import {
   accept,
   decline,
@@ -29,6 +36,7 @@ import {
   usage,
   workMade,
 } from "./messages/round.ts";
+import { currentWork, roster } from "./messages/team.ts";
 import { others, workList, workMove, workPlace, workStatus } from "./messages/work.ts";
 
 export { AgentRefused, mustAgent } from "./handler.ts";
@@ -50,4 +58,18 @@ export const HANDLERS: Handlers = {
   work_status: looking(others, workStatus),
   work_move: write<"work_move">(workMove),
   work_place: write<"work_place">(workPlace),
+  chat_message: chatMessage,
+  chat_report: write<"chat_report">(chatReport),
+  report_posted: write<"report_posted">(reportPosted),
+  act_result: write<"act_result">(actResult),
+  doc_link: docLink,
+  notes_changed: write<"notes_changed">(notesChanged),
+  doctor_report: write<"doctor_report">(doctorReport),
+  recall,
+  roster,
+  current_work: currentWork,
+  ticket_prs: ticketPrs,
+  pr_list: prList,
+  ci_log: ciLog,
+  ticket_usage: ticketUsage,
 };

@@ -1,6 +1,8 @@
 /** What each kind of letter to an office does: one function a kind, run inside the transaction that takes it in. */
+import { takeAct } from "./acts.ts";
 import type { Desk } from "./desk.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
+import { takeMoment } from "./moments.ts";
 import { takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
 import { takeMoved, takeNote } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
@@ -20,4 +22,6 @@ export const TAKERS: Takers = {
   message_changed: messageChanged,
   token_revoked: takeRevoked,
   hold: takeHold,
+  act: takeAct,
+  moment: takeMoment,
 };

@@ -7,6 +7,7 @@ import { restart } from "./queue/membership.ts";
 import { releaseDue } from "./queue/moves.ts";
 import { pauseOver } from "./queue/people.ts";
 import { tellStuck } from "./queue/stuck.ts";
+import { reportsAlarm } from "./reports.ts";
 
 export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
   // What may be offered is looked for after every piece of work.
@@ -15,4 +16,7 @@ export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
   paused: pauseOver,
   restart,
   stuck: tellStuck,
+  reports: reportsAlarm,
+  // What is due is sent at the end of the work: `after` of the part (turns.ts).
+  acts: () => {},
 };

@@ -4,8 +4,10 @@
  */
 import { byteLength } from "../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../src/shared/wire/agent/index.ts";
+import { ACTS } from "./acts.ts";
 import type { Desk } from "./desk.ts";
 import { QUEUE } from "./queue/part.ts";
+import { REPORTS } from "./reports.ts";
 
 /** What a welcome carries besides the config (OFF-5). */
 export type Welcomed = Pick<AgentPayload<"welcome">, "reports" | "acts">;
@@ -24,7 +26,7 @@ export interface Part {
 }
 
 /** In the order in which they run. */
-export const PARTS: readonly Part[] = [QUEUE];
+export const PARTS: readonly Part[] = [REPORTS, ACTS, QUEUE];
 
 export const parts = {
   welcomed(desk: Desk, room: number): Partial<Welcomed> {

@@ -1,8 +1,9 @@
 /** `token` and `harness`: how programs come in. */
 import type { Command } from "commander";
 import type * as z from "zod";
+import type { BullpenHttp } from "../../sdk/http.ts";
 import type { harnessCreated, tokenCreated, tokenItem } from "../../shared/wire/http.ts";
-import { CliError, EXIT } from "../failures.ts";
+import { CliError, EXIT, usage } from "../failures.ts";
 import { collect, examples } from "../help.ts";
 import { all, findParticipant, findSpace } from "../resolve.ts";
 import { globalsOf, sessionOf, write } from "../session.ts";
@@ -21,20 +22,25 @@ function addTokens(program: Command): void {
     .description("make a token; it is shown this once")
     .option("--for <who>", "whose it is: yourself, or a harness (default: yourself)")
     .option(
+      "--person <handle>",
+      "for the agent of this person of the team: it connects with it, and speaks as them",
+    )
+    .option("--hook <source>", "for a tool that tells of events, by the name that its events will have")
+    .option(
+      "--types <types>",
+      "with --hook: which events it may send, as ticket.assigned,ticket.closed",
+      types,
+    )
+    .option(
       "--scope <scope>",
       "what it is for: person, admin, harness, agent or hook; may be repeated",
       collect,
     )
     .option("--name <name>", "what the list calls it")
-    .action(async (options: { for?: string; scope?: string[]; name?: string }, command: Command) => {
+    .action(async (options: CreateOptions, command: Command) => {
       const globals = globalsOf(command);
       const { http } = sessionOf(globals);
-      const who = options.for === undefined ? undefined : await findParticipant(http, options.for);
-      const made = await http.post<z.infer<typeof tokenCreated>>("/v1/tokens", {
-        participant_id: who?.participant_id,
-        scopes: options.scope ?? [who?.kind ?? "person"],
-        name: options.name,
-      });
+      const made = await http.post<z.infer<typeof tokenCreated>>("/v1/tokens", await askedFor(http, options));
       if (globals.json) return printJson(made);
       print(made.token);
       note(`${made.token_id}: keep it safe, it is not shown again.`);
@@ -42,6 +48,8 @@ function addTokens(program: Command): void {
   examples(create, [
     "bullpen token create --name laptop",
     "bullpen token create --for Scout --scope harness --name server",
+    "bullpen token create --person scout",
+    "bullpen token create --hook linear --types ticket.assigned,ticket.closed,ticket.commented",
   ]);
   const list = token
     .command("list")
@@ -75,6 +83,37 @@ function addTokens(program: Command): void {
       print("Revoked.");
     });
   examples(revoke, ["bullpen token revoke tok_01J…"]);
+}
+
+interface CreateOptions {
+  for?: string;
+  person?: string;
+  hook?: string;
+  types?: string[];
+  scope?: string[];
+  name?: string;
+}
+
+function types(text: string, before: string[] = []): string[] {
+  return [...before, ...text.split(",").map((type) => type.trim())].filter(Boolean);
+}
+
+/** The body of a token: one's own, a harness's, an agent's of the team (TEAM-2), or a hook's (WORK-4). */
+async function askedFor(http: BullpenHttp, options: CreateOptions): Promise<object> {
+  const { for: text, person, hook, types: sends, scope, name } = options;
+  if ([text, person, hook].filter((one) => one !== undefined).length > 1)
+    throw usage("A token is for one: give --for, --person or --hook.");
+  if ((hook === undefined) !== (sends === undefined))
+    throw usage(
+      "--hook SOURCE and --types TYPES go together.",
+      "As in: --hook linear --types ticket.assigned",
+    );
+  if (scope !== undefined && (person !== undefined || hook !== undefined))
+    throw usage("What the token of an agent or of a hook is for is given: leave out --scope.");
+  if (person !== undefined) return { person: person.replace(/^@/, ""), scopes: ["agent"], name };
+  if (hook !== undefined) return { source: hook, types: sends, scopes: ["hook"], name };
+  const who = text === undefined ? undefined : await findParticipant(http, text);
+  return { participant_id: who?.participant_id, scopes: scope ?? [who?.kind ?? "person"], name };
 }
 
 function addHarnesses(program: Command): void {

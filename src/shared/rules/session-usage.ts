@@ -1,6 +1,7 @@
 /** USE-1: what of a runtime session's running totals is new, and what it costs. */
 import type { ModelUsage } from "../wire/agent/parts.ts";
 import type { Team } from "../wire/team.ts";
+import { toMicros } from "./spend.ts";
 
 /** A model's counters in a session as they were last reported: where the next report counts from. */
 export interface Baseline {
@@ -24,6 +25,9 @@ const NONE: Baseline = {
 };
 
 type Prices = Team["usage"]["prices"];
+
+/** A running total of more is a runtime's mistake, and sums must stay exact. */
+const MOST_TOTAL_USD = 1_000_000;
 
 /** What tokens cost by a list of prices in dollars for a million: a micro-dollar for each. */
 function priced(added: Added, price: Prices[string]): number {
@@ -52,7 +56,8 @@ export function addUsage(
     cacheReadTokens: total.cacheReadTokens,
     cacheCreationTokens: total.cacheCreationTokens,
     // A report without a cost says nothing about it: the next one goes on from the last that did.
-    costMicros: total.costUsd === undefined ? from.costMicros : Math.round(total.costUsd * 1e6),
+    costMicros:
+      total.costUsd === undefined ? from.costMicros : toMicros(Math.min(total.costUsd, MOST_TOTAL_USD)),
   };
   const added = { ...NONE };
   for (const counter of [...TOKENS, "costMicros"] as const)

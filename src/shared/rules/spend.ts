@@ -10,7 +10,8 @@ export interface Job {
 export const DEFAULT_CEILING_USD = 3;
 
 const MICROS = 1_000_000;
-const MOST_COST_USD = 10_000;
+/** The largest cost that one report may say (SPEND-4). */
+export const MOST_COST_USD = 10_000;
 const MOST_UNCOUNTED = 20;
 
 /** A cost (`isCost`) in whole micro-dollars, rounded to the nearest. */

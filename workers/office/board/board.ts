@@ -13,7 +13,6 @@ import { type Db, openDb } from "../../kit/db.ts";
 import { isMade, migrate } from "../../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../../kit/outbox.ts";
 import { faultOf, type Result } from "../../kit/result.ts";
-import { officeOf, roomOf } from "../../objects.ts";
 import { type Clock, openClock } from "../../room/ids.ts";
 import type { Address, AskAnswer, AskAsk, BoardLetters, Found, Identity, LiveChange } from "../letters.ts";
 import { CALLS } from "./calls.ts";
@@ -63,7 +62,7 @@ export class Board extends DurableObject<Env> {
       db: this.#db,
       alarms: this.#alarms,
       now: () => this.wall(),
-      send: (target, letters) => this.#send(target as Address, letters),
+      send: (target, letters) => CALLS.deliver(this.env, this.#workspace(), target as Address, letters),
       fault: (error) => this.#fault(error),
     });
     if (isMade(this.#db)) {
@@ -324,12 +323,6 @@ export class Board extends DurableObject<Env> {
 
   #box(): secrets.SecretBox | undefined {
     return secrets.openBox(this.env.SECRETS_KEY, this.#workspace());
-  }
-
-  async #send(target: Address, letters: Letter[]): Promise<void> {
-    const workspace = this.#workspace();
-    if (target === "room") return roomOf(this.env, workspace).take("board", letters);
-    return officeOf(this.env, workspace, target.slice("office/".length)).take("board", letters);
   }
 
   /** A fault of ours: logged with its kind, never with words, and never shown (OPS-3). */

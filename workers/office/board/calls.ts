@@ -1,6 +1,7 @@
-/** What the board asks the room, each call in one place (tests put their own answers here). */
-import { roomOf } from "../../objects.ts";
-import type { LiveChange } from "../letters.ts";
+/** What the board asks other objects, each call in one place (tests put their own answers here). */
+import type { Letter } from "../../kit/outbox.ts";
+import { officeOf, roomOf } from "../../objects.ts";
+import type { Address, LiveChange } from "../letters.ts";
 
 interface RoomCalls {
   known(asked: { users: string[]; spaces: string[] }): Promise<{ users: string[]; spaces: string[] }>;
@@ -9,6 +10,11 @@ interface RoomCalls {
 const room = (env: Env, workspace: string) => roomOf(env, workspace) as unknown as RoomCalls;
 
 export const CALLS = {
+  /** Hands the board's letters over; resolves once they are taken for good. */
+  deliver: async (env: Env, workspace: string, to: Address, letters: Letter[]): Promise<void> => {
+    if (to === "room") return roomOf(env, workspace).take("board", letters);
+    return officeOf(env, workspace, to.slice("office/".length)).take("board", letters);
+  },
   /** Which of these the workspace does not have (TEAM-1). */
   known: (env: Env, workspace: string, asked: { users: string[]; spaces: string[] }) =>
     room(env, workspace).known(asked),

@@ -143,8 +143,10 @@ function commentsOf(ledger: BoardLedger, key: string): { comments: TicketComment
     COMMENTS,
   );
   const count =
-    ledger.db.one<{ n: number }>("SELECT count(*) AS n FROM comments WHERE type = 'ticket' AND ref = ? AND deleted = 0", key)
-      ?.n ?? 0;
+    ledger.db.one<{ n: number }>(
+      "SELECT count(*) AS n FROM comments WHERE type = 'ticket' AND ref = ? AND deleted = 0",
+      key,
+    )?.n ?? 0;
   return { comments: rows.toReversed().map((row) => commentOf(ledger, row)), more: count - rows.length };
 }
 

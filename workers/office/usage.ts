@@ -1,0 +1,119 @@
+/** What rounds use (USE-1): running totals of runtime sessions, of which only what is new counts. */
+import { type Added, addUsage, type Baseline, sumUsage } from "../../src/shared/rules/session-usage.ts";
+import { MOST_COST_USD, toUsd } from "../../src/shared/rules/spend.ts";
+import type { SessionUsage } from "../../src/shared/wire/agent/index.ts";
+import type { Desk } from "./desk.ts";
+import { AgentRefused } from "./handler.ts";
+import type { RoundUsage } from "./letters.ts";
+import { item as itemRow } from "./store/items.ts";
+import { refsOf } from "./store/parts.ts";
+import { round as roundRow } from "./store/rounds.ts";
+
+const MOST_SESSIONS = 100;
+const MOST_MODELS = 100;
+
+/** Notes that a runtime session is an item's; one that is another item's is refused (OFFER-5, USE-1). */
+export function claimSession(desk: Desk, item: string, session: string): void {
+  if (session === "" || session.length > 500)
+    throw new AgentRefused("invalid", "A session's id has 1 to 500 characters.");
+  const owner = desk.db.one<{ item: string }>("SELECT item FROM sessions WHERE session = ?", session)?.item;
+  if (owner === item) return;
+  if (owner !== undefined)
+    throw new AgentRefused("invalid", "This session is of another work item. Start one for each item.");
+  desk.db.run("INSERT INTO sessions (session, item) VALUES (?, ?)", session, item);
+}
+
+/**
+ * Takes what a round used: counts what is new, tells the board, and a chat item's room (SPEND-4). A round without
+ * usage counts as a run all the same. Call it once for each round that ended.
+ */
+export function takeUsage(
+  desk: Desk,
+  item: string,
+  round: number,
+  usage: readonly SessionUsage[] | undefined,
+): void {
+  const models = countNew(desk, item, usage ?? []);
+  const row = roundRow(desk.db, item, round);
+  const refs = refsOf(desk.db, item).filter(({ role }) => role !== "linked" && role !== "inferred");
+  const subject = itemRow(desk.db, item);
+  const named = (type: string): string[] => [
+    ...new Set([
+      ...(subject?.subject_type === type && subject.subject_ref ? [subject.subject_ref] : []),
+      ...refs.filter((ref) => ref.type === type).map(({ ref }) => ref),
+    ]),
+  ];
+  const used: RoundUsage = {
+    handle: desk.handle,
+    item,
+    round,
+    kind: row?.kind ?? subject?.kind ?? "assigned",
+    tickets: named("ticket"),
+    prs: named("pr"),
+    models: [...models].map(([model, { costMicros, ...tokens }]) => ({
+      model,
+      ...tokens,
+      costUsd: toUsd(costMicros),
+    })),
+  };
+  desk.toBoard("used", used);
+  if (row?.run_id != null) tellRun(desk, row.run_id, [...models.values()]);
+}
+
+function countNew(desk: Desk, item: string, usage: readonly SessionUsage[]): Map<string, Added> {
+  if (usage.length > MOST_SESSIONS || usage.some(({ models }) => Object.keys(models).length > MOST_MODELS))
+    throw new AgentRefused("invalid", "A round's usage has at most 100 sessions with 100 models each.");
+  const { prices } = desk.team.usage;
+  const models = new Map<string, Added>();
+  for (const { session, models: totals } of usage) {
+    claimSession(desk, item, session);
+    for (const [model, total] of Object.entries(totals)) {
+      const before = desk.db.one<{ totals: string }>(
+        "SELECT totals FROM session_totals WHERE session = ? AND model = ?",
+        session,
+        model,
+      );
+      const { added, baseline } = addUsage(
+        before && (JSON.parse(before.totals) as Baseline),
+        total,
+        Object.hasOwn(prices, model) ? prices[model] : undefined,
+      );
+      desk.db.run(
+        "INSERT OR REPLACE INTO session_totals (session, model, totals) VALUES (?, ?, ?)",
+        session,
+        model,
+        JSON.stringify(baseline),
+      );
+      const so = models.get(model);
+      models.set(model, so ? sumUsage(so, added) : added);
+    }
+  }
+  return models;
+}
+
+/** A run that goes on over several rounds reports their sum: the room takes a total (SPEND-4). */
+function tellRun(desk: Desk, runId: string, added: Added[]): void {
+  const sum = (pick: (each: Added) => number) => added.reduce((all, each) => all + pick(each), 0);
+  desk.db.run(
+    `INSERT INTO run_totals (run_id, cost_micros, input, output) VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE
+     SET cost_micros = cost_micros + excluded.cost_micros, input = input + excluded.input, output = output + excluded.output`,
+    runId,
+    sum(({ costMicros }) => costMicros),
+    sum(
+      ({ inputTokens, cacheReadTokens, cacheCreationTokens }) =>
+        inputTokens + cacheReadTokens + cacheCreationTokens,
+    ),
+    sum(({ outputTokens }) => outputTokens),
+  );
+  const total = desk.db.one<{ cost_micros: number; input: number; output: number }>(
+    "SELECT cost_micros, input, output FROM run_totals WHERE run_id = ?",
+    runId,
+  );
+  if (!total || added.length === 0) return;
+  desk.toRoom("run_usage", {
+    runId,
+    costUsd: Math.min(MOST_COST_USD, toUsd(total.cost_micros)),
+    inputTokens: total.input,
+    outputTokens: total.output,
+  });
+}
