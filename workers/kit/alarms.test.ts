@@ -11,7 +11,11 @@ async function withAlarms(
   const { id } = await newWorkspace();
   await runInDurableObject(roomStub(id), async (_, { storage }) => {
     const db = openDb(storage.sql);
-    await work(openAlarms(storage, db), db, () => storage.getAlarm());
+    await work(openAlarms(storage, db), db, async () => {
+      // Arming is the last thing of a turn.
+      await Promise.resolve();
+      return storage.getAlarm();
+    });
     await storage.deleteAlarm();
   });
 }
@@ -62,6 +66,24 @@ describe("named alarms", () => {
         { name: "a", due_at: LATER + 1 },
       ]);
       expect(await armed()).toBe(LATER);
+    });
+  });
+
+  test("an alarm of a transaction that is undone is none, and the next is armed all the same", async () => {
+    const { id } = await newWorkspace();
+    await runInDurableObject(roomStub(id), async (_, { storage }) => {
+      const db = openDb(storage.sql);
+      const alarms = openAlarms(storage, db);
+      const undone = () =>
+        storage.transactionSync(() => {
+          alarms.by("a", LATER);
+          throw new Error("undone");
+        });
+      expect(undone).toThrow("undone");
+      alarms.by("b", LATER + 10);
+      await Promise.resolve();
+      expect(await storage.getAlarm()).toBe(LATER + 10);
+      await storage.deleteAlarm();
     });
   });
 

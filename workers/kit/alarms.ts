@@ -28,6 +28,19 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
     armed = next;
     void storage.setAlarm(next);
   };
+  let soon = false;
+  /**
+   * Arms at the end of this turn, still durable with what it did: armed inside a transaction that is undone, the
+   * physical alarm would be gone and its time still remembered.
+   */
+  const rearmSoon = () => {
+    if (soon) return;
+    soon = true;
+    queueMicrotask(() => {
+      soon = false;
+      if (firing === undefined) rearm();
+    });
+  };
   return {
     rearm,
     by(name, dueAt) {
@@ -35,7 +48,7 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
       // What is being fired is spent: its work may set the name anew, for later.
       if (row && row.due_at <= dueAt && row.due_at > (firing ?? 0)) return;
       db.run("INSERT OR REPLACE INTO alarms (name, due_at) VALUES (?, ?)", name, dueAt);
-      if (firing === undefined) rearm();
+      rearmSoon();
     },
     clear(name) {
       db.run("DELETE FROM alarms WHERE name = ?", name);
