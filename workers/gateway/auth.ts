@@ -4,8 +4,9 @@ import { getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { parseToken } from "../../src/shared/token.ts";
 import { refuse } from "../kit/result.ts";
+import type { Identity } from "../office/letters.ts";
 import type { Credential } from "../room/types.ts";
-import { type C, type GatewayEnv, originOf, roomOf } from "./context.ts";
+import { type C, credentialOf, type GatewayEnv, must, originOf, roomOf } from "./context.ts";
 
 /** `__Host-`: only over HTTPS, for this host, never set by a subdomain. */
 const COOKIE = "__Host-bullpen";
@@ -102,6 +103,11 @@ export function endSession(c: C): void {
     path: "/",
     maxAge: 0,
   });
+}
+
+/** Who asks, as the Room found from the token; refuses when nobody does (AUTH-1). */
+export async function identityOf(c: C): Promise<Identity> {
+  return must(await c.get("room").identify(credentialOf(c)));
 }
 
 /** The deployment's own secret, compared in constant time; unset, the route is shut (AUTH-5). */

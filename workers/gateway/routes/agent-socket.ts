@@ -7,8 +7,8 @@ import { handle } from "../../../src/shared/wire/team.ts";
 import { refuse } from "../../kit/result.ts";
 import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello } from "../../office/hello.ts";
 import { addressOf, countFailure, sha256Hex } from "../auth.ts";
-import { type C, type GatewayEnv, originOf, roomOf } from "../context.ts";
-import { boardOf, officeOf } from "../rpc.ts";
+import { boardOf, type C, type GatewayEnv, originOf, roomOf } from "../context.ts";
+import { officeOf } from "../rpc.ts";
 
 export const agentSocket = new Hono<GatewayEnv>();
 

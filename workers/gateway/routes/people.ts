@@ -6,8 +6,9 @@ import { handle } from "../../../src/shared/wire/team.ts";
 import { notFound } from "../../kit/result.ts";
 import type { Identity } from "../../office/letters.ts";
 import { checked, parseJson } from "../../room/parse.ts";
-import { bodyOf, type C, type GatewayEnv, must, textOf } from "../context.ts";
-import { boardOf, identityOf, type OfficeCalls, officeOf } from "../rpc.ts";
+import { identityOf } from "../auth.ts";
+import { boardOf, bodyOf, type C, type GatewayEnv, must, textOf } from "../context.ts";
+import { type OfficeCalls, officeOf } from "../rpc.ts";
 
 export const people = new Hono<GatewayEnv>();
 

@@ -3,8 +3,8 @@ import { Hono } from "hono";
 import * as z from "zod";
 import { putSecret, secretName } from "../../../src/shared/wire/office.ts";
 import { checked } from "../../room/parse.ts";
-import { bodyOf, type GatewayEnv, must } from "../context.ts";
-import { boardOf, identityOf } from "../rpc.ts";
+import { identityOf } from "../auth.ts";
+import { boardOf, bodyOf, type GatewayEnv, must } from "../context.ts";
 
 export const secrets = new Hono<GatewayEnv>();
 

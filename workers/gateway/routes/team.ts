@@ -2,8 +2,8 @@
 import { Hono } from "hono";
 import { MAX_TEAM_BYTES, TEAM_FORMATS } from "../../../src/shared/wire/office.ts";
 import { refuse } from "../../kit/result.ts";
-import { type C, type GatewayEnv, must, textOf } from "../context.ts";
-import { boardOf, identityOf } from "../rpc.ts";
+import { identityOf } from "../auth.ts";
+import { boardOf, type C, type GatewayEnv, must, textOf } from "../context.ts";
 
 export const team = new Hono<GatewayEnv>();
 

@@ -1,9 +1,9 @@
 /** Tickets: the board's own, and those of another tracker as its events tell them (WORK-3). */
 import { Hono } from "hono";
 import { commentTicket, createTicket, patchTicket, ticketsQuery } from "../../../src/shared/wire/office.ts";
-import { bodyOf, type C, type GatewayEnv, must } from "../context.ts";
+import { identityOf } from "../auth.ts";
+import { boardOf, bodyOf, type C, type GatewayEnv, must } from "../context.ts";
 import { queryOf } from "../query.ts";
-import { boardOf, identityOf } from "../rpc.ts";
 
 export const tickets = new Hono<GatewayEnv>();
 

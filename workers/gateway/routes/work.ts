@@ -2,9 +2,9 @@
 import { Hono } from "hono";
 import { workEventsQuery } from "../../../src/shared/wire/office.ts";
 import { workEventGiven } from "../../../src/shared/wire/work.ts";
-import { bodyOf, type C, type GatewayEnv, must } from "../context.ts";
+import { identityOf } from "../auth.ts";
+import { boardOf, bodyOf, type C, type GatewayEnv, must } from "../context.ts";
 import { queryOf } from "../query.ts";
-import { boardOf, identityOf } from "../rpc.ts";
 
 export const work = new Hono<GatewayEnv>();
 
