@@ -22,5 +22,5 @@ work.get("/work/events", async (c) => {
 
 work.get("/work/events/:id", async (c) => {
   const by = await identityOf(c);
-  return c.json(must(await board(c).trace(by, c.req.param("id"))));
+  return c.json(must(await board(c).traceOf(by, c.req.param("id"))));
 });

@@ -178,8 +178,8 @@ export class Board extends DurableObject<Env> {
     return this.#do((ledger) => workEvents(ledger, by, asked));
   }
 
-  /** An event and what was decided of it (PIPE-1). */
-  trace(by: Identity, eventId: string): Result<wire.TraceAnswer> {
+  /** An event and what was decided of it (PIPE-1). `trace` is a name that the platform keeps for itself. */
+  traceOf(by: Identity, eventId: string): Result<wire.TraceAnswer> {
     return this.#do((ledger) => traceFor(ledger, by, eventId));
   }
 
