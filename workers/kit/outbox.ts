@@ -106,7 +106,8 @@ export function openOutbox(need: OutboxNeeds): Outbox {
       const targets = db.all<{ target: string }>("SELECT DISTINCT target FROM outbox");
       await Promise.all(targets.map(({ target }) => drainOne(target)));
       const next = db.one<{ due: number | null }>("SELECT min(due_at) AS due FROM outbox_waits")?.due;
-      if (next) alarms.by(OUTBOX_ALARM, next);
+      // One whose time is past is on its way already: should that call never end, the alarm finds it again.
+      if (next) alarms.by(OUTBOX_ALARM, Math.max(next, need.now() + FIRST_WAIT_MS));
     },
   };
 }

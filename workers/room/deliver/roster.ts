@@ -72,7 +72,7 @@ export function roomFor(round: Round, viewer: Viewer, of: RoomFor): Room {
     return {
       ...m,
       guest: row?.role === "guest" || row?.space_role === "guest",
-      reachable: row !== undefined && row.withdrawn === 0,
+      reachable: row !== undefined && row.withdrawn === 0 && row.office_paused === 0,
     };
   });
   const notes: Record<string, string> = {};

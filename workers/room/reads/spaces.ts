@@ -102,7 +102,8 @@ export function memberList(r: Reader, args: { space_id: string }) {
       ...m,
       role: row?.space_role ?? "member",
       ...(row?.kind === "person" && row.role !== null ? { workspace_role: row.role } : {}),
-      online: r.online(row?.harness_id ?? m.participant_id),
+      // Whether a person of the team is there, its office says: GET /v1/people.
+      ...(row?.office_handle ? {} : { online: r.online(row?.harness_id ?? m.participant_id) }),
     };
   });
   return { items };

@@ -6,6 +6,7 @@ import { personActed } from "../judge/acts.ts";
 import { pauseAgents } from "../judge/pause.ts";
 import { ceilingOf, spentOut } from "../judge/spend.ts";
 import { directWith, personFor } from "../office/direct.ts";
+import { officeHarness } from "../store/office.ts";
 import { agentsOf, isGone, participant } from "../store/participants.ts";
 import { closeStay, members, openStay, space, stay } from "../store/spaces.ts";
 import type { ParticipantRow } from "../types.ts";
@@ -105,6 +106,8 @@ export function directTitle(of: readonly ParticipantRow[]): string {
 function askedHarness(w: Writer, id: string): ParticipantRow {
   const harness = participant(w.db, id);
   if (!harness || harness.kind !== "harness" || isGone(harness)) notFound("participant");
+  if (officeHarness(w.db)?.id === harness.id)
+    refuse("invalid", "The office takes no spaces. Add one of the team's people: member.add.");
   return harness;
 }
 
