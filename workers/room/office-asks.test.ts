@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { type Any, newId, newPerson, refused, say, send } from "../testing/client.ts";
 import { factsOf, pass } from "../testing/judge.ts";
 import { read } from "../testing/room.ts";
-import { clearLetters, deliver, evictHeld, setTeam, type TeamRoom, teamRoom, waiting } from "../testing/team-room.ts";
+import {
+  clearLetters,
+  deliver,
+  evictHeld,
+  setTeam,
+  type TeamRoom,
+  teamRoom,
+  waiting,
+} from "../testing/team-room.ts";
 
 interface Asked extends TeamRoom {
   direct: string;
@@ -48,7 +56,7 @@ test("ITEM-2 ASK-1 a question to a human stands in the direct space of the two, 
   ]);
   expect((await refused(room.bob, "question.answer", answer)).code).toBe("conflict");
   expect(await waiting(room.workspace)).toHaveLength(1);
-  const [ended] = (await factsOf(room.bob, room.direct)).filter((f) => f.type === "run.ended");
+  const ended = (await factsOf(room.bob, room.direct)).find((f) => f.type === "run.ended");
   expect(ended).toMatchObject({ outcome: "done", cost_usd: 0 });
   expect((await read(room.bob, `/v1/why/${ended.id}`)).decisions[0].rule).toBe("ITEM-2");
 });

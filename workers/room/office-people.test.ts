@@ -17,9 +17,20 @@ import {
 } from "../testing/client.ts";
 import { evict, factsOf } from "../testing/judge.ts";
 import { hello, read, sql } from "../testing/room.ts";
-import { agentIds, clearLetters, deliver, setTeam, teamRoom, tokenFor, waiting } from "../testing/team-room.ts";
+import {
+  agentIds,
+  clearLetters,
+  deliver,
+  setTeam,
+  teamRoom,
+  tokenFor,
+  waiting,
+} from "../testing/team-room.ts";
 
 const post = (by: Party, path: string, body: unknown) => call("POST", path, { token: by.token, body });
+/** Uploads a file of these words; its attachment's id. */
+const up = async (by: Party, text: string): Promise<string> =>
+  (await call("POST", "/v1/attachments?filename=map.txt", { token: by.token, raw: text })).body.attachment_id;
 const get = (by: Party, path: string) => call("GET", path, { token: by.token });
 
 describe("TEAM-2 the team's people as agents", () => {
@@ -110,7 +121,7 @@ describe("TEAM-2 the team's people as agents", () => {
     // An office speaks of its own person alone.
     await deliver(workspace, "office/scout", "paused", { handle: "otter", paused: true });
     await say(bob, space, "@Scout @Otter look at this");
-    const posted = (await factsOf(bob, space)).filter((f) => f.type === "message.posted").at(-1);
+    const posted = (await factsOf(bob, space)).findLast((f) => f.type === "message.posted");
     expect(posted.addressed_to).toEqual([team["otter"]!.id]);
     const notices = (await factsOf(bob, space)).filter((f) => f.code === "not_reachable");
     expect(notices.map((f) => f.text)).toEqual(["Scout is paused and was not asked."]);
@@ -178,9 +189,6 @@ describe("AUTH-2 the token of a person of the team", () => {
   test("AUTH-2 ATT-4 ATT-5 it uploads and posts files, and fetches those of its spaces by their signed URL", async () => {
     const { owner, bob, space, team } = await teamRoom("scout", "otter");
     const [scout, otter] = [team["scout"]!, team["otter"]!];
-    const up = async (by: Party, text: string) =>
-      (await call("POST", "/v1/attachments?filename=map.txt", { token: by.token, raw: text })).body
-        .attachment_id as string;
     const mine = await up(scout, "mine");
     await say(scout, space, "", { attachments: [{ attachment_id: mine }] });
     const his = await up(bob, "his");
@@ -273,7 +281,7 @@ describe("AUTH-2 the token of a person of the team", () => {
     ])
       expect((await post(owner, "/v1/tokens", wrong)).status).toBe(422);
     const { items } = await read(owner, "/v1/tokens");
-    const [token] = items.filter((t: Any) => t.scopes.includes("agent"));
+    const token = items.find((t: Any) => t.scopes.includes("agent"));
     expect(token).toMatchObject({ person: "scout", participant_id: team["scout"]!.id });
     await clearLetters(workspace);
     expect((await call("DELETE", `/v1/tokens/${token.token_id}`, { token: owner.token })).status).toBe(204);

@@ -2,7 +2,14 @@ import { describe, expect, test } from "vitest";
 import { type Any, newId, refused, roomStub, say, send } from "../testing/client.ts";
 import { evict, factsOf, pass } from "../testing/judge.ts";
 import { as, codeOf, read, sql } from "../testing/room.ts";
-import { clearLetters, deliver, holdLetters, type TeamRoom, teamRoom, waiting } from "../testing/team-room.ts";
+import {
+  clearLetters,
+  deliver,
+  holdLetters,
+  type TeamRoom,
+  teamRoom,
+  waiting,
+} from "../testing/team-room.ts";
 
 const OFFICE = "office/scout";
 

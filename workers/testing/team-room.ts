@@ -117,7 +117,7 @@ export async function sentBy(workspace: string): Promise<Sent[]> {
 }
 
 /** The letters that wait to leave, oldest first. */
-export async function waiting(workspace: string, kind?: string): Promise<(Any & { target: string })[]> {
+export async function waiting(workspace: string, kind?: string): Promise<Any[]> {
   const rows = await sql<{ target: string; kind: string; body: string }>(
     workspace,
     "SELECT target, kind, body FROM outbox ORDER BY n",
