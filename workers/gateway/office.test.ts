@@ -26,7 +26,7 @@ beforeAll(async () => {
   tokens.hook = await hookToken(team, "jira", ["ticket.created"]);
   tokens.elsewhere = (await newTeam()).owner.token;
   const made = await call("POST", "/v1/people/scout/items", { token: owner.token, body: { title: "Look" } });
-  item = made.body.item?.id ?? newId("itm");
+  item = made.body.item.id;
   ticket = (await call("POST", "/v1/tickets", { token: owner.token, body: { title: "Door" } })).body.key;
   event = (await call("POST", "/v1/work/events", { token: tokens.hook, body: created() })).body.event_id;
 });

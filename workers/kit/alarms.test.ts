@@ -46,6 +46,16 @@ describe("named alarms", () => {
     });
   });
 
+  test("a time that the platform cannot arm for waits in the table, behind the farthest that it can", async () => {
+    await withAlarms(async (alarms, db, armed) => {
+      alarms.by("far", 8_640_000_000_000_000);
+      expect(await armed()).toBe(6_000_000_000_000);
+      expect(due(db)).toEqual([{ name: "far", due_at: 8_640_000_000_000_000 }]);
+      alarms.by("near", LATER);
+      expect(await armed()).toBe(LATER);
+    });
+  });
+
   test("what is due is fired, by name and in order; what the work sets anew comes later", async () => {
     await withAlarms(async (alarms, db, armed) => {
       for (const [name, at] of [

@@ -7,6 +7,9 @@ import type { Db } from "./db.ts";
 export const ALARMS_TABLE =
   "CREATE TABLE alarms (name TEXT PRIMARY KEY, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID";
 
+/** The platform refuses to arm for a time after 2189: what is due later is looked at again then. */
+const FARTHEST = 6_000_000_000_000;
+
 export interface Alarms {
   /** Makes sure that `name` fires at `dueAt` (ms) or before; an earlier one of that name stays. */
   by(name: string, dueAt: number): void;
@@ -22,8 +25,9 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
   /** While alarms are fired: the time up to which they are. */
   let firing: number | undefined;
   const rearm = () => {
-    const next = db.one<{ due_at: number | null }>("SELECT min(due_at) AS due_at FROM alarms")?.due_at;
-    if (next === null || next === undefined) return;
+    const first = db.one<{ due_at: number | null }>("SELECT min(due_at) AS due_at FROM alarms")?.due_at;
+    if (first === null || first === undefined) return;
+    const next = Math.min(first, FARTHEST);
     if (armed !== undefined && armed <= next) return;
     armed = next;
     void storage.setAlarm(next);

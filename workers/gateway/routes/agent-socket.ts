@@ -7,8 +7,7 @@ import { handle } from "../../../src/shared/wire/team.ts";
 import { refuse } from "../../kit/result.ts";
 import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello } from "../../office/hello.ts";
 import { addressOf, countFailure, sha256Hex } from "../auth.ts";
-import { boardOf, type C, type GatewayEnv, originOf, roomOf } from "../context.ts";
-import { officeOf } from "../rpc.ts";
+import { boardOf, type C, type GatewayEnv, officeOf, originOf, roomOf } from "../context.ts";
 
 export const agentSocket = new Hono<GatewayEnv>();
 

@@ -5,17 +5,17 @@ import { addItem, patchItem, pausePerson } from "../../../src/shared/wire/office
 import { handle } from "../../../src/shared/wire/team.ts";
 import { notFound } from "../../kit/result.ts";
 import type { Identity } from "../../office/letters.ts";
+import type { Office } from "../../office/office.ts";
 import { checked, parseJson } from "../../room/parse.ts";
 import { identityOf } from "../auth.ts";
-import { boardOf, bodyOf, type C, type GatewayEnv, must, textOf } from "../context.ts";
-import { type OfficeCalls, officeOf } from "../rpc.ts";
+import { boardOf, bodyOf, type C, type GatewayEnv, must, officeOf, textOf } from "../context.ts";
 
 export const people = new Hono<GatewayEnv>();
 
 const board = (c: C) => boardOf(c.env, c.get("workspaceId"));
 
 /** The office of the person in the path. One that nobody has is asked for nothing, so that none is made (OFF-2). */
-async function officeIn(c: C, by: Identity): Promise<OfficeCalls> {
+async function officeIn(c: C, by: Identity): Promise<DurableObjectStub<Office>> {
   const given = handle.safeParse(c.req.param("handle"));
   if (given.success && (await board(c).knows(given.data)))
     return officeOf(c.env, c.get("workspaceId"), given.data);
