@@ -132,3 +132,14 @@ test("CHAT-2: one that is out of reach is tried again ever later, and holds up n
     expect(post.taken).toEqual(["b"]);
   });
 });
+
+test("CHAT-2: who drains while letters are under way waits until its own are taken", async () => {
+  await withOutbox(async (post) => {
+    post.outbox.post("a", "note", { text: "first" });
+    const first = post.outbox.drain();
+    post.outbox.post("a", "note", { text: "second" });
+    await post.outbox.drain();
+    expect(post.taken).toEqual(["first", "second"]);
+    await first;
+  });
+});

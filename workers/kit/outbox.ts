@@ -36,7 +36,7 @@ export interface Outbox {
   post(target: string, kind: string, body: object): void;
   /**
    * Sends what waits, target by target, each in order. Call it in the same turn as the commit, so that both are
-   * durable together, and from the alarm.
+   * durable together, and from the alarm. Resolves once what waited was taken, or could not be sent.
    */
   drain(): Promise<void>;
 }
@@ -54,11 +54,14 @@ export interface OutboxNeeds {
 
 export function openOutbox(need: OutboxNeeds): Outbox {
   const { db, alarms } = need;
-  const sending = new Set<string>();
+  const sending = new Map<string, Promise<void>>();
 
+  /** Whoever drains while letters are under way waits for those and for its own, which follow them. */
   const drainOne = async (target: string): Promise<void> => {
-    if (sending.has(target)) return;
-    sending.add(target);
+    const under = sending.get(target);
+    if (under) return under;
+    const done = Promise.withResolvers<void>();
+    sending.set(target, done.promise);
     try {
       for (;;) {
         const letters = db
@@ -83,7 +86,9 @@ export function openOutbox(need: OutboxNeeds): Outbox {
         db.one<{ tries: number }>("SELECT tries FROM outbox_waits WHERE target = ?", target)?.tries ?? 0;
       wait(target, tries + 1);
     } finally {
+      // In the turn that found no more letters: one that is written later finds nobody under way.
       sending.delete(target);
+      done.resolve();
     }
   };
 

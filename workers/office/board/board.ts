@@ -80,7 +80,10 @@ export class Board extends DurableObject<Env> {
       const { team, names } = config.readTeam(asked);
       config.mustKnow(asked, await CALLS.known(this.env, asked.workspace, names));
       // What was read before that wait is nothing that this rests on: the version is looked at now.
-      return this.#do((ledger) => config.storeTeam(ledger, by, team, asked.ifMatch), asked.workspace);
+      const put = this.#do((ledger) => config.storeTeam(ledger, by, team, asked.ifMatch), asked.workspace);
+      // A token for somebody new may be asked for at once: their agent is made by then, if the room is in reach.
+      if (put.ok) await this.#outbox.drain();
+      return put;
     } catch (error) {
       return this.#refused(error);
     }
