@@ -12,7 +12,7 @@ import type {
   StatusAnswer,
 } from "../../src/shared/wire/office.ts";
 import { openAlarms } from "../kit/alarms.ts";
-import { type Db, openDb } from "../kit/db.ts";
+import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../kit/outbox.ts";
 import { notFound, type Result, settle } from "../kit/result.ts";
@@ -166,6 +166,11 @@ export class Office extends DurableObject<Env> {
       },
       (error) => this.#fault(error),
     );
+  }
+
+  /** Rows read and written since the object woke: for the tests of QUEUE-5. */
+  rowCounts(): RowCounts {
+    return { ...this.#db.counts };
   }
 
   // ---- inside --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import { takeMoment } from "./moments.ts";
 import { takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
 import { takeMoved, takeNote } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
-import { messageChanged, takeCancel, takeWake } from "./queue/wake.ts";
+import { messageChanged, takeCancel, takeWake, takeWithdrawn } from "./queue/wake.ts";
 
 export type Takers = {
   [K in keyof OfficeLetters]?: (desk: Desk, body: OfficeLetters[K], from: Address) => void;
@@ -24,4 +24,5 @@ export const TAKERS: Takers = {
   hold: takeHold,
   act: takeAct,
   moment: takeMoment,
+  question_withdrawn: takeWithdrawn,
 };

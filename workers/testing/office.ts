@@ -1,13 +1,17 @@
 /** What the tests of an Office drive it with: an office without a board, and an agent's socket. */
+import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulid";
 import { vi } from "vitest";
 import { formatToken } from "../../src/shared/token.ts";
 import type { PatchItem } from "../../src/shared/wire/office.ts";
 import { type Team, team as teamSchema } from "../../src/shared/wire/team.ts";
+import type { Letter } from "../kit/outbox.ts";
+import { Board } from "../office/board/board.ts";
 import { CALLS } from "../office/calls.ts";
-import type { Identity, OfferAnswer, OfferAsk, OfficeLetters, Wake } from "../office/letters.ts";
+import type { Address, Identity, OfferAnswer, OfferAsk, OfficeLetters, Wake } from "../office/letters.ts";
 import type { Office } from "../office/office.ts";
+import { Room } from "../room/room.ts";
 import { type Any, newId } from "./client.ts";
 
 export const PEOPLE = ["scout", "bob"] as const;
@@ -260,4 +264,31 @@ export function wakeOf(more: Partial<Wake> = {}): Wake {
 }
 export async function wake(desk: Desk, more: Partial<Wake> = {}): Promise<void> {
   await desk.letter("wake", wakeOf(more));
+}
+
+/** What offices wrote to the board and the room, in order, instead of delivering it. */
+export function captureLetters(): { board: Sent[]; room: Sent[] } {
+  const sent = { board: [] as Sent[], room: [] as Sent[] };
+  const into = (list: Sent[]) => (source: Address, letters: Letter[]) => {
+    for (const { kind, body } of letters) list.push({ from: source, kind, body });
+  };
+  vi.spyOn(Board.prototype, "take").mockImplementation(into(sent.board));
+  vi.spyOn(Room.prototype, "take").mockImplementation(into(sent.room));
+  return sent;
+}
+interface Sent {
+  from: Address;
+  kind: string;
+  body: Any;
+}
+/** Of the letters of an office, those of a kind. */
+export function lettersOf(list: Sent[], desk: Desk, kind: string): Any[] {
+  return list.filter((l) => l.from === `office/${desk.handle}` && l.kind === kind).map((l) => l.body);
+}
+
+/** Fires the office's alarm as if it were so much later; the agent is heard before, unless it is silent. */
+export async function later(desk: Desk, ms: number, agent?: Agent): Promise<void> {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+  if (agent) await agent.ask("heartbeat");
+  await runDurableObjectAlarm(desk.stub);
 }

@@ -7,14 +7,16 @@ import { CALLS } from "../calls.ts";
 import type { Desk, Look } from "../desk.ts";
 import { AgentRefused, type FrameOf } from "../handler.ts";
 import type { ItemRef } from "../letters.ts";
+import { noteMoment } from "../moments.ts";
 import { takeEnding } from "../queue/ends.ts";
 import { type OfferRow, offerOf } from "../queue/offer.ts";
 import { endRound, moveTo, startRun } from "../queue/states.ts";
-import { claimSession, noteEnding } from "../queue/talk.ts";
 import { itemEvent, note, noteRefs, tellHumans } from "../queue/tell.ts";
+import { noteEnding } from "../reports.ts";
 import { change, type ItemRow, item } from "../store/items.ts";
 import { addJournal, latestLine, refsOf, wasSaid } from "../store/parts.ts";
 import { changeRound, round } from "../store/rounds.ts";
+import { claimSession } from "../usage.ts";
 import { ownItem, runningItem } from "./own.ts";
 
 type Ack = Record<string, never>;
@@ -155,7 +157,15 @@ export function journal(desk: Desk, { workItemId, text }: AgentPayload<"journal"
     wasSaid(desk.db, row.id, "journal", frame) || latestLine(desk.db, row.id, desk.handle)?.text === text;
   if (repeated) return ACK;
   signOf(desk, row);
-  addJournal(desk.db, { item: row.id, round: row.round, at: desk.now, author: desk.handle, text });
+  const n = addJournal(desk.db, { item: row.id, round: row.round, at: desk.now, author: desk.handle, text });
+  noteMoment(desk, {
+    id: `journal:${row.id}/${n}`,
+    at: desk.now,
+    kind: "journal",
+    text,
+    item: row.id,
+    who: desk.handle,
+  });
   return ACK;
 }
 

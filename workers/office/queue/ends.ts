@@ -4,13 +4,16 @@ import type { Link, SessionUsage } from "../../../src/shared/wire/agent/index.ts
 import type { Desk } from "../desk.ts";
 import { AgentRefused, type FrameOf } from "../handler.ts";
 import { acceptedRound, leftTo } from "../messages/own.ts";
+import { noteMoment } from "../moments.ts";
+import { hasUnseenAnswer } from "../questions.ts";
+import { noteEnding } from "../reports.ts";
 import { change, type ItemRow, item, requesterOf } from "../store/items.ts";
 import { addJournal, pendingFeedback } from "../store/parts.ts";
 import { changePerson } from "../store/person.ts";
 import { changeRound, type RoundEnd, type RoundRow, round } from "../store/rounds.ts";
+import { takeUsage } from "../usage.ts";
 import { release } from "./moves.ts";
 import { moveTo } from "./states.ts";
-import { hasUnseenAnswer, noteEnding, takeUsage } from "./talk.ts";
 import { itemEvent, tellHumans } from "./tell.ts";
 
 /** What the agent says at the end of a round. */
@@ -29,8 +32,8 @@ export function takeEnding(desk: Desk, ending: Ending, frame: FrameOf, reviewabl
   if (row.state === "active") return endNow(desk, row, ending, frame, reviewable);
   const last = acceptedRound(desk, row);
   if (last?.outcome === frame.hash) return;
-  if (last?.outcome === null && (last.ended === "stopped" || last.ended === "moved"))
-    return takeLate(desk, row, last, ending, frame);
+  // It ended otherwise than by this: taken away, moved to another state, or answered.
+  if (last?.ended !== null && last?.outcome === null) return takeLate(desk, row, last, ending, frame);
   throw new AgentRefused(
     "invalid",
     `This item is ${row.state}: only an active one is handed back, and its last outcome was another.`,
@@ -54,6 +57,14 @@ function endNow(desk: Desk, row: ItemRow, ending: Ending, frame: FrameOf, review
       "office",
       "Handed back as done, taken as blocked: there is nothing to review. Open a pull request, link a document, close the ticket, or say in toReview what there is.",
     );
+  noteMoment(desk, {
+    id: `outcome:${row.id}/${row.round}`,
+    at: desk.now,
+    kind: "outcome",
+    text,
+    item: row.id,
+    who: handle,
+  });
   const lost = status === "interrupted" && lostItsContext(desk, row);
   moveTo(desk, row.id, state, {
     by: handle,
@@ -129,7 +140,7 @@ function takeLate(desk: Desk, row: ItemRow, of: RoundRow, ending: Ending, frame:
       round: of.n,
       at: desk.now,
       author: desk.handle,
-      text: `Handed back after it was ${row.moving === null ? "stopped" : "moved"}: ${ending.text}`,
+      text: of.ended === "done" ? ending.text : `Handed back after it was ${of.ended}: ${ending.text}`,
     });
   change(desk.db, row.id, { held: 0 }, { quietly: true });
   if (row.moving !== null) release(desk, row.id);

@@ -6,7 +6,7 @@ import { type ItemRow, item, type Trigger } from "../store/items.ts";
 import { addFeedback, addThread } from "../store/parts.ts";
 import { placeOf, priorityOf } from "./place.ts";
 import { joinRound, moveTo, mustItem } from "./states.ts";
-import { note, noteRefs } from "./tell.ts";
+import { note, noteItem, noteRefs } from "./tell.ts";
 
 /** A title is a line: longer ones are cut. */
 const MAX_TITLE = 500;
@@ -84,7 +84,9 @@ export function makeItem(desk: Desk, made: NewItem): ItemRow {
   for (const thread of made.threads ?? []) addThread(db, id, thread);
   for (const one of made.feedback ?? []) keepFeedback(desk, id, one);
   if (made.feedback?.length) joinRound(desk, id);
-  return mustItem(desk, id);
+  const row = mustItem(desk, id);
+  noteItem(desk, row);
+  return row;
 }
 
 function json(value: object | undefined): string | null {

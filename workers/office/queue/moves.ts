@@ -3,12 +3,13 @@ import type { SqlValue } from "../../kit/db.ts";
 import type { Desk } from "../desk.ts";
 import type { MovedItem, OfficeLetters } from "../letters.ts";
 import { goesTo } from "../messages/own.ts";
+import { cancelQuestions } from "../questions.ts";
 import { change, type ItemRow, item } from "../store/items.ts";
 import { addJournal } from "../store/parts.ts";
 import { round } from "../store/rounds.ts";
 import { placeOf } from "./place.ts";
 import { endRound, moveTo, mustItem } from "./states.ts";
-import { note } from "./tell.ts";
+import { note, noteItem } from "./tell.ts";
 
 /** An agent that was told nothing yet may go on for so long before the item is queued elsewhere (OFFER-7). */
 const LET_GO_MS = 120_000;
@@ -61,6 +62,8 @@ export function release(desk: Desk, id: string): void {
   const row = mustItem(desk, id);
   const { to, by } = goesTo(row);
   const ran = round(desk.db, id, row.round);
+  // Their answers would come here: whoever goes on asks anew.
+  cancelQuestions(desk, id);
   const rows: MovedItem["rows"] = {};
   for (const [table, { of, own }] of Object.entries(TABLES)) {
     rows[table] = desk.db
@@ -97,6 +100,7 @@ export function takeMoved(desk: Desk, { item: moved }: OfficeLetters["moved"]): 
       );
     }
   const row = mustItem(desk, moved.id);
+  noteItem(desk, row);
   const last = round(db, row.id, row.round);
   const fresh = last !== undefined && last.accepted_at === null && last.ended_at === null;
   // A session is of the runtime that it ran on: the other agent has its own.

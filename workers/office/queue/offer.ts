@@ -15,13 +15,13 @@ import type { Db } from "../../kit/db.ts";
 import { signUrl } from "../../kit/sign.ts";
 import type { Connection, Desk } from "../desk.ts";
 import type { OfferAnswer, OfferAsk, Origin } from "../letters.ts";
+import { answersSeen } from "../questions.ts";
 import { activeItems, heldItems, type ItemRow, item, originOf, requesterOf } from "../store/items.ts";
 import { journalBackwards, pendingFeedback, refsOf } from "../store/parts.ts";
 import { changePerson, holdOf, type PersonRow, pauseOf, personRow, teamOf } from "../store/person.ts";
 import { changeRound, eventsOf, round } from "../store/rounds.ts";
 import { moveTo } from "./states.ts";
 import { UNANSWERED_MS } from "./stuck.ts";
-import { answersSeen } from "./talk.ts";
 
 /** An offer that is not answered comes again (OFF-10). */
 export const AGAIN_MS = 60_000;

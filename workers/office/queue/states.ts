@@ -2,11 +2,12 @@
 import { cannotMove, type ItemState, type Mover } from "../../../src/shared/rules/item-states.ts";
 import type { Outcome } from "../../../src/shared/wire/index.ts";
 import type { Desk } from "../desk.ts";
+import { cancelQuestions } from "../questions.ts";
 import { change, type ItemRow, item, type Trigger } from "../store/items.ts";
 import { type FeedbackRow, pendingFeedback } from "../store/parts.ts";
 import { changeRound, eventsOf, type RoundEnd, type RoundRow, roomOf, round } from "../store/rounds.ts";
 import { placeOf, priorityOf } from "./place.ts";
-import { cancelQuestions, questionEnded } from "./talk.ts";
+import { questionEnded } from "./questions.ts";
 import { note } from "./tell.ts";
 
 export interface Move {
@@ -48,14 +49,14 @@ export function moveTo(desk: Desk, id: string, to: ItemState, move: Move): ItemR
     interrupted: to === "queued" && move.ended === "interrupted" ? 1 : 0,
     moving: null,
     changed_at: now,
-    // What is taken from the agent it may go on with until it is told (OFFER-7).
-    ...(row.state === "active" && (move.ended ?? "stopped") === "stopped" && { held: 1 }),
+    // What others take from the agent it may go on with until it is told (OFFER-7).
+    ...(row.state === "active" && move.mover !== "agent" && { held: 1 }),
   });
   note(desk, id, { by: move.by, was: row.state, became: to, why: move.why });
   if (to === "queued") beginRound(desk, id, move);
   if (to === "done" || to === "canceled") cancelQuestions(desk, id);
   if (row.question !== null && to !== "queued" && to !== "active" && to !== "waiting")
-    questionEnded(desk, row, to, move.text ?? move.why);
+    questionEnded(desk, row, to === "done" ? move.text : undefined, move.why);
   return mustItem(desk, id);
 }
 

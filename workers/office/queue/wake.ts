@@ -8,6 +8,7 @@ import { addJournal, addThread, refsOf, threadsOf } from "../store/parts.ts";
 import { personRow } from "../store/person.ts";
 import { round } from "../store/rounds.ts";
 import { giveFeedback, makeItem, type NewFeedback, takesFeedback } from "./make.ts";
+import { questionItem } from "./questions.ts";
 import { moveTo } from "./states.ts";
 import { noteRefs } from "./tell.ts";
 
@@ -209,4 +210,14 @@ export function messageChanged(
       moveTo(desk, id, "canceled", { by: "office", mover: "office", why: "the message was taken back" });
     else desk.db.run("UPDATE items SET rev = rev + 1 WHERE id = ?", id);
   }
+}
+
+/** Who asked needs no answer any more: what is not begun is not begun. */
+export function takeWithdrawn(desk: Desk, { ask, by }: OfficeLetters["question_withdrawn"]): void {
+  const row = questionItem(desk, ask);
+  if (!row || row.state === "done" || row.state === "canceled") return;
+  const why = `${by} needs no answer any more`;
+  if (row.state !== "active") moveTo(desk, row.id, "canceled", { by, mover: "office", why });
+  else
+    addJournal(desk.db, { item: row.id, round: row.round, at: desk.now, author: "office", text: `${why}.` });
 }

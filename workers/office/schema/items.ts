@@ -21,6 +21,7 @@ CREATE INDEX items_queue ON items (place) WHERE place IS NOT NULL;
 CREATE INDEX items_open ON items (state, changed_at);
 CREATE INDEX items_held ON items (held) WHERE held = 1;
 CREATE INDEX items_moving ON items (moving) WHERE moving IS NOT NULL;
+CREATE INDEX items_question ON items (json_extract(question, '$.id')) WHERE question IS NOT NULL;
 CREATE INDEX items_subject ON items (subject_type, subject_ref);
 
 CREATE TABLE rounds (
