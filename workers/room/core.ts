@@ -35,6 +35,8 @@ export interface CoreNeeds {
   wall: () => number;
   /** Hands letters to another object of the workspace. */
   send: (workspaceId: string, target: string, letters: Letter[]) => Promise<void>;
+  /** Tells the board that somebody begins to watch it (QUEUE-4). */
+  watched: (workspaceId: string) => Promise<void>;
 }
 
 export interface Core {
@@ -69,7 +71,7 @@ export interface Core {
   fault(error: unknown): void;
 }
 
-export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
+export function openCore({ ctx, env, wall, send, watched }: CoreNeeds): Core {
   const db = openDb(ctx.storage.sql);
   const alarms = openAlarms(ctx.storage, db);
   const connections = openConnections(ctx, db, fault);
@@ -86,7 +88,16 @@ export function openCore({ ctx, env, wall, send }: CoreNeeds): Core {
     send: (target, batch) => send(workspaceOf(db).id, target, batch),
     fault,
   });
-  const sockets = openSockets({ db, connections, ledger, round, wall, settled, fault });
+  const sockets = openSockets({
+    db,
+    connections,
+    ledger,
+    round,
+    wall,
+    settled,
+    watched: () => ctx.waitUntil(watched(workspaceOf(db).id).catch(fault)),
+    fault,
+  });
   const commits = openGroupCommit({
     written: () => db.counts.written,
     durable: () => ctx.storage.sync(),

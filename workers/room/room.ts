@@ -57,6 +57,7 @@ export class Room extends DurableObject<Env> {
       env,
       wall: () => this.wall(),
       send: (workspaceId, target, letters) => this.send(workspaceId, target, letters),
+      watched: (workspaceId) => boardOf(env, workspaceId).watched(),
     });
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair("ping", "pong"));
     if (!this.#core.made()) return;

@@ -1,6 +1,8 @@
 /** What the tests in workerd drive the Worker with: HTTP, sockets, and waiting for frames. */
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulid";
+// oxlint-disable-next-line import/no-unassigned-import -- else the first test of a file spends its time on it
+import "../gateway/index.ts";
 
 export const ORIGIN = "https://bullpen.test";
 export const ADMIN_TOKEN = "test-admin-token";

@@ -24,7 +24,7 @@ import { TAKERS } from "./takers.ts";
 import { ask } from "./team/asks.ts";
 import * as config from "./team/config.ts";
 import { pauseSubscription, resumeSubscription } from "./team/holds.ts";
-import { knows, people, roster } from "./team/people.ts";
+import { itemsOfOthers, knows, people, roster } from "./team/people.ts";
 import * as secrets from "./team/secrets.ts";
 import * as reads from "./tickets/read.ts";
 import { ticketUsage } from "./tickets/used.ts";
@@ -105,6 +105,11 @@ export class Board extends DurableObject<Env> {
   /** The team as its agents see it (ITEM-3). */
   roster(_handle: string): Result<AgentPayload<"roster_result">> {
     return this.#do(roster);
+  }
+
+  /** Which of these items are in somebody else's office (ITEM-4). */
+  itemsOfOthers(handle: string, ids: string[]): string[] {
+    return isMade(this.#db) ? this.#work((ledger) => itemsOfOthers(ledger, handle, ids)) : [];
   }
 
   /** Whom a question is for; it is on its way when this answers (ITEM-2). */

@@ -203,6 +203,22 @@ describe("people", () => {
   });
 });
 
+describe("items", () => {
+  it("ITEM-4 OFF-9: the board knows whose an item is, also after it went to somebody else", async () => {
+    const board = await aBoard();
+    const [mine, theirs, none] = [newId("itm"), newId("itm"), newId("itm")];
+    const say = (handle: string, changed: string[], at: number) =>
+      board.letter(`office/${handle}`, "status", { handle, status: "idle", queued: 1, changed, at });
+    await say("scout", [mine], 1);
+    await say("finch", [theirs], 1);
+    expect(await board.calls.itemsOfOthers("scout", [none, theirs, mine])).toEqual([theirs]);
+    await say("scout", [theirs], 2);
+    expect(await board.calls.itemsOfOthers("scout", [none, theirs, mine])).toEqual([]);
+    expect(await board.calls.itemsOfOthers("finch", [theirs])).toEqual([theirs]);
+    expect(await new TestBoard().calls.itemsOfOthers("finch", [theirs])).toEqual([]);
+  });
+});
+
 describe("live changes", () => {
   it("QUEUE-4: who watches is told names of what changed; nobody watching, nothing is sent", async () => {
     const board = new TestBoard();

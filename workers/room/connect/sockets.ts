@@ -27,6 +27,8 @@ export interface SocketsNeed {
   wall(): number;
   /** Sends what follows a committed write. */
   settled(written: Written): void;
+  /** Somebody begins to watch the office: the board tells what changes from now on. */
+  watched(): void;
   fault: (error: unknown) => void;
 }
 
@@ -107,7 +109,9 @@ export function openSockets(need: SocketsNeed): Sockets {
     if ("verb" in type) return writeFrom(conn, [frame], caller);
     if (type.signal === "watch") {
       const watch = parseSignal("watch", isRecord(frame) ? frame : {});
-      watchOffice(connections, conn, caller, "office" in watch && watch.office);
+      const on = "office" in watch && watch.office;
+      watchOffice(connections, conn, caller, on);
+      if (on) need.watched();
       return;
     }
     if (type.signal !== "synced") return signal(caller, frame);

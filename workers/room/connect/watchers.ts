@@ -18,14 +18,15 @@ export function watchOffice(connections: Connections, conn: Connection, caller: 
   connections.watch(conn, on);
 }
 
-/** Tells every watcher who may still be one; answers how many they are. */
+/** Tells every watcher who may still be one; answers how many they are, with those who are not caught up yet. */
 export function tellWatchers(connections: Connections, db: Db, change: OfficeChange): number {
   let watchers = 0;
   let text: string | undefined;
   for (const conn of connections.all()) {
-    if (!conn.state.watching || !conn.state.open || !conn.state.caughtUp) continue;
+    if (!conn.state.watching) continue;
     if (participant(db, conn.state.participantId)?.role === "guest") continue;
     watchers += 1;
+    if (!conn.state.open || !conn.state.caughtUp) continue;
     text ??= JSON.stringify({ v: 1, type: "office.changed", ...bounded(change) });
     connections.push(conn, text);
   }

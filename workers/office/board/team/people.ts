@@ -33,7 +33,22 @@ export function takeStatus(ledger: BoardLedger, said: BoardLetters["status"]): v
     said.at,
   );
   const items = said.changed ?? [];
+  // Every item changes when it is made and when it comes from elsewhere: whose it was last is known of all.
+  for (const id of items)
+    ledger.db.run(
+      `INSERT INTO items (id, handle) VALUES (?1, ?2)
+         ON CONFLICT (id) DO UPDATE SET handle = ?2 WHERE handle <> ?2`,
+      id,
+      said.handle,
+    );
   if (written > 0 || items.length > 0) ledger.changed({ people: [said.handle], items });
+}
+
+/** Which of these items are somebody else's: of what a person has not, that alone is told (ITEM-4, OFF-9). */
+export function itemsOfOthers(ledger: BoardLedger, handle: string, ids: readonly string[]): string[] {
+  return ids.filter(
+    (id) => ledger.db.one("SELECT 1 FROM items WHERE id = ? AND handle <> ?", id, handle) !== undefined,
+  );
 }
 
 /** How somebody is; offline as long as their office has said nothing. */
