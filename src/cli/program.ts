@@ -2,10 +2,12 @@
 import { Command, CommanderError } from "commander";
 import manifest from "../../package.json" with { type: "json" };
 import { addAccess } from "./commands/access.ts";
+import { addAgent } from "./commands/agent.ts";
 import { addApprovals, addGrants } from "./commands/approval.ts";
 import { addBridge } from "./commands/bridge.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
+import { addItem } from "./commands/item.ts";
 import { addAssign, addPeople } from "./commands/people.ts";
 import { addAudit, addPolicy } from "./commands/policy.ts";
 import { addPost } from "./commands/post.ts";
@@ -47,6 +49,8 @@ export function buildProgram(): Command {
     addAccess,
     addPrograms,
     addBridge,
+    addAgent,
+    addItem,
     addProfiles,
     addSpaces,
     addPost,

@@ -7,6 +7,8 @@ export interface ChildOptions {
   /** Written to its standard input, which then ends. */
   input: string;
   env: NodeJS.ProcessEnv;
+  /** Where it runs; where we are, unless said. */
+  cwd?: string | undefined;
   onStdout: (chunk: Buffer) => void;
   onStderr: (chunk: Buffer) => void;
   /** How long after SIGTERM the group gets SIGKILL. */
@@ -41,10 +43,11 @@ function killAll(): void {
 
 /** Starts a command. The command line is the operator's own; what a room says comes only by standard input. */
 export function startChild(options: ChildOptions): Child {
-  const { command, input, env, killAfterMs = KILL_AFTER_MS } = options;
+  const { command, input, env, cwd, killAfterMs = KILL_AFTER_MS } = options;
   const [file = "", ...args] = command;
   const child = spawn(file, args, {
     env,
+    ...(cwd === undefined ? {} : { cwd }),
     detached: !WINDOWS,
     // Windows finds claude.cmd and its like only through a shell.
     shell: WINDOWS,

@@ -1,14 +1,19 @@
 /** Steps as a room can bear them: never faster than it takes them, the newest rather than all. */
 import { type Clock, systemClock } from "../../sdk/clock.ts";
-import type { Turn } from "../../sdk/index.ts";
 
 /** Between two steps; what comes meanwhile waits, and only the newest of it is told. */
 const APART_MS = 300;
 /** A run that says nothing for ten minutes does not count as working (TURN-5). */
 const ALIVE_MS = 4 * 60_000;
 
+/** What steps are told to: a turn, or an item. */
+export interface Told {
+  step(text: string, options?: { step_id?: string }): Promise<unknown>;
+  readonly signal: AbortSignal;
+}
+
 export class StepTeller {
-  readonly #turn: Pick<Turn, "step" | "signal">;
+  readonly #turn: Told;
   readonly #clock: Clock;
   #next: { text: string; id?: string | undefined } | undefined;
   #last = "";
@@ -17,7 +22,7 @@ export class StepTeller {
   #closed = false;
   #paused = 0;
 
-  constructor(turn: Pick<Turn, "step" | "signal">, clock: Clock = systemClock) {
+  constructor(turn: Told, clock: Clock = systemClock) {
     this.#turn = turn;
     this.#clock = clock;
     this.#stayAlive();
