@@ -41,6 +41,7 @@ const scout = (more: Partial<PersonAnswer> = {}): PersonAnswer =>
     status: "idle",
     queued: 1,
     connected: true,
+    notes: [],
     items: [item()],
     ...more,
   });
@@ -131,6 +132,10 @@ function shown(words: string): [string, string][] {
   const trace = traceAnswer.parse({
     event: {
       event_id: words,
+      taken_at: at,
+      by: words,
+      trusted: false,
+      trust: words,
       id: words,
       type: "ticket.commented",
       at,

@@ -60,7 +60,10 @@ function notesOf(person: PersonAnswer, now: number): string[] {
     const why = paused.reason === undefined ? "" : `: ${safeLine(paused.reason)}`;
     notes.push(`paused by ${safeLine(paused.by)} ${until}${why}`);
   }
-  if (held) notes.push(`held until ${when(held.until, now)}: ${safeLine(held.why)}`);
+  if (held) {
+    const until = held.until === undefined ? "" : ` until ${when(held.until, now)}`;
+    notes.push(`held${until}: ${safeLine(held.why)}`);
+  }
   if (usage) notes.push(`usage ${Math.round(usage.utilization * 100)}% of ${safeLine(usage.window)}`);
   for (const { name, status, detail, fix } of doctor?.checks ?? [])
     if (status !== "ok")
@@ -176,11 +179,11 @@ export function eventsText(items: readonly WorkEventItem[], now: number): string
 /** An event with what was decided of it, by which rule, and why. */
 export function traceText({ event, decisions }: TraceAnswer, now: number): string {
   const about = event.ticket?.key ?? (event.pr && `${event.pr.repo}#${event.pr.number}`) ?? event.doc?.id;
-  const who = event.actor.name ?? event.actor.id;
-  const head = `${bold(safeLine(event.type))} ${about === undefined ? "" : `${safeLine(about)} `}by ${safeLine(who)}`;
+  const head = `${bold(safeLine(event.type))} ${about === undefined ? "" : `${safeLine(about)} `}by ${safeLine(event.by)}`;
   const lines = [
     `${head} ${dim(`${when(event.at, now)}, from ${safeLine(event.source)}, ${safeLine(event.event_id)}`)}`,
   ];
+  if (!event.trusted) lines.push(dim(`Its author is not trusted: ${safeLine(event.trust)}`));
   if (decisions.length === 0) lines.push(dim("No rule decided anything."));
   const width = Math.max(0, ...decisions.map(({ rule }) => safeLine(rule).length));
   for (const one of decisions) {

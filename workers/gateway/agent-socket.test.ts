@@ -61,6 +61,37 @@ describe("the agent's socket", () => {
     agent.ws.close(1000);
   });
 
+  test("ITEM-3 ITEM-5: what an agent says of itself and its windows is shown with the person", async () => {
+    const own = await newTeam(["scout"]);
+    const agent = await open(own.id, "scout");
+    await agent.must("hello", hello("scout", await agentToken(own, "scout")));
+    const check = { name: "Tools", status: "fail", detail: "rg is missing", fix: "install it" };
+    await agent.must("doctor_report", { checks: [check] });
+    await agent.must("notes_changed", { change: "added", note: "The shop closes at six." });
+    await agent.must("usage", { windows: [{ name: "five_hour", utilization: 0.25 }] });
+    const person = async () => (await call("GET", "/v1/people/scout", { token: own.owner.token })).body;
+    await expect.poll(async () => (await person()).usage).toEqual({ window: "five_hour", utilization: 0.25 });
+    expect(await person()).toMatchObject({
+      connected: true,
+      doctor: { at: expect.any(String), checks: [check] },
+      notes: [{ at: expect.any(String), change: "added", note: "The shop closes at six." }],
+    });
+    agent.ws.close(1000);
+  });
+
+  test("USE-3 QUEUE-4: a subscription paused without an end has none to show", async () => {
+    const own = await newTeam(["scout"]);
+    const { token } = own.owner;
+    const paused = await call("POST", "/v1/subscriptions/max-1/pause", { token, body: { reason: "enough" } });
+    expect(paused.body).toEqual({ subscription: "max-1", paused: true, people: ["scout"] });
+    await call("POST", "/v1/people/scout/items", { token, body: { title: "Look" } });
+    const person = async () => (await call("GET", "/v1/people/scout", { token })).body;
+    await expect.poll(async () => (await person()).held).toEqual({ why: expect.stringContaining("enough") });
+    expect((await person()).items[0].why_waiting).toMatch(/^Nothing is offered: .*enough\.$/);
+    await call("POST", "/v1/subscriptions/max-1/resume", { token });
+    await expect.poll(async () => (await person()).held).toBeUndefined();
+  });
+
   const firsts: [string, (handle: string) => unknown, string, number][] = [
     ["a token that is none", (h) => frame(hello(h, "nonsense")), "auth_failed", CLOSE.auth_failed],
     [

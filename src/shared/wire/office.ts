@@ -60,7 +60,6 @@ export const personItem = z.object({
   current: z.string().optional().describe("What they are on: an item's title."),
   usage: busiestWindow.optional(),
   queued: z.int().nonnegative().describe("How many items wait to be offered."),
-  agent_id: z.string().optional().describe("Their agent in rooms (TEAM-2)."),
   subscription: z.string().optional(),
   /** Taken out of the team: the history stays (TEAM-3). */
   removed: z.literal(true).optional(),
@@ -117,21 +116,30 @@ const doctorCheck = z.object({
   detail: z.string(),
   fix: z.string().optional(),
 });
+/** What became of the agent's own notes (ITEM-5). Data from the agent. */
+const noteChange = z.object({
+  at: instant,
+  change: z.enum(["added", "updated", "removed", "migrated", "edit_ignored"]),
+  note: z.string().optional(),
+  count: z.int().optional(),
+  doc: z.object({ id: z.string(), title: z.string(), url: z.string() }).optional(),
+  edit: z.object({ author: z.string(), at: z.string(), version: z.string() }).optional(),
+  item: z.string().optional(),
+});
 
 /** A person with their queue: the open items in the order they run, then the 20 last finished (ITEM-4). */
 export const personAnswer = z.object({
   ...personItem.shape,
   connected: z.boolean().describe("Whether their agent is connected now."),
-  last_heard_at: instant.optional(),
-  agent_version: z.string().optional(),
   paused: z
     .object({ by: z.string(), reason: z.string().optional(), until: instant.optional(), at: instant })
     .optional(),
   held: z
-    .object({ until: instant, why: z.string() })
+    .object({ until: instant.optional(), why: z.string() })
     .optional()
-    .describe("Usage windows hold offers until then (USE-3)."),
+    .describe("Usage windows, or a pause of the subscription, hold offers (USE-3)."),
   doctor: z.object({ at: instant, checks: z.array(doctorCheck) }).optional(),
+  notes: z.array(noteChange).describe("The last changes, at most 20, the newest last."),
   items: z.array(officeItem),
 });
 export type PersonAnswer = z.infer<typeof personAnswer>;

@@ -31,7 +31,11 @@ people.get("/people", async (c) => {
 
 people.get("/people/:handle", async (c) => {
   const by = await identityOf(c);
-  return c.json(must(await (await officeIn(c, by)).person(by)));
+  const person = must(await (await officeIn(c, by)).person(by));
+  // What those who share a subscription have used is the board's to know (ITEM-3).
+  const { items } = must(await board(c).people(by));
+  const usage = items.find(({ handle: one }) => one === person.handle)?.usage;
+  return c.json({ ...person, ...(usage === undefined ? {} : { usage }) });
 });
 
 people.post("/people/:handle/items", async (c) => {

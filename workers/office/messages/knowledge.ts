@@ -1,6 +1,7 @@
 /** What the agent found of its own surroundings, and documents and notes that it wrote (ITEM-5). */
 import { byteLength } from "../../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../../src/shared/wire/agent/index.ts";
+import type { PersonAnswer } from "../../../src/shared/wire/office.ts";
 import { CALLS } from "../calls.ts";
 import type { Desk } from "../desk.ts";
 import { AgentRefused, asking, mustAgent } from "../handler.ts";
@@ -13,10 +14,12 @@ const MOST_CHECKS = 200;
 const LONGEST_CHECKS = 262_144;
 const LONGEST_NOTE = 16_384;
 const NOTES_KEPT = 1000;
+const NOTES_SHOWN = 20;
 const LONGEST_NAME = 500;
 const LONGEST_URL = 2000;
 
 type Doc = AgentPayload<"doc_link">["doc"];
+type DoctorChecks = AgentPayload<"doctor_report">["checks"];
 
 /** The checks of the agent's own container, in place of its earlier report. */
 export function doctorReport(desk: Desk, { checks }: AgentPayload<"doctor_report">): Record<string, never> {
@@ -30,12 +33,24 @@ export function doctorReport(desk: Desk, { checks }: AgentPayload<"doctor_report
   return {};
 }
 
-/** What the agent last reported of its surroundings; the checks of it that people are shown. */
-export function doctorOf(
-  db: Desk["db"],
-): { at: number; checks: AgentPayload<"doctor_report">["checks"] } | undefined {
-  const row = db.one<{ at: number; checks: string }>("SELECT at, checks FROM doctor");
-  return row && { at: row.at, checks: JSON.parse(row.checks) as AgentPayload<"doctor_report">["checks"] };
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** What people are shown of the agent itself: its last report, and the last changes of its notes (ITEM-5). */
+export function shownOfAgent({ db }: Pick<Desk, "db">): Pick<PersonAnswer, "doctor" | "notes"> {
+  const doctor = db.one<{ at: number; checks: string }>("SELECT at, checks FROM doctor");
+  const notes = db.all<{ at: number; item: string | null; change: string; body: string }>(
+    "SELECT at, item, change, body FROM notes ORDER BY n DESC LIMIT ?",
+    NOTES_SHOWN,
+  );
+  return {
+    ...(doctor && { doctor: { at: iso(doctor.at), checks: JSON.parse(doctor.checks) as DoctorChecks } }),
+    notes: notes.toReversed().map(({ at, item: of, change, body }) => ({
+      at: iso(at),
+      change: change as AgentPayload<"notes_changed">["change"],
+      ...(JSON.parse(body) as Omit<AgentPayload<"notes_changed">, "change" | "workItemId">),
+      ...(of === null ? {} : { item: of }),
+    })),
+  };
 }
 
 /** The agent's notes changed; a page that shows them is a document of the person's. */
@@ -71,7 +86,7 @@ function keepDoc(desk: Desk, doc: Doc, of: string | undefined, ticket: string | 
   desk.toBoard("made", {
     handle: desk.handle,
     ...(of === undefined ? {} : { item: of }),
-    at: new Date(desk.now).toISOString(),
+    at: iso(desk.now),
     doc,
     ...(ticket === undefined ? {} : { ticket }),
   });
@@ -103,7 +118,7 @@ export const docLink = asking<"doc_link", string | undefined>(
     const row = ownItem(desk, workItemId);
     const ticket = found ?? ticketOf(desk, row.id);
     keepDoc(desk, doc, row.id, ticket);
-    const at = new Date(desk.now).toISOString();
+    const at = iso(desk.now);
     const ref: ItemRef = {
       type: "doc",
       ref: doc.id,

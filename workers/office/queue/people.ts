@@ -10,6 +10,7 @@ import type {
 import { notFound, refuse } from "../../kit/result.ts";
 import type { Desk } from "../desk.ts";
 import type { Identity, PersonState } from "../letters.ts";
+import { shownOfAgent } from "../messages/knowledge.ts";
 import { goesTo } from "../messages/own.ts";
 import { lastFinished } from "../messages/work.ts";
 import { type ItemRow, item, openItems, queuedItems, requesterOf } from "../store/items.ts";
@@ -39,6 +40,8 @@ function isPerson({ kind, role, scopes }: Identity): boolean {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 const MAX_HISTORY = 100;
+/** What holds for ever ends, as a number, in years that no date is written with. */
+const AGES = 253_402_300_800_000;
 
 /** An item as people see it. */
 export function officeItem(
@@ -99,7 +102,10 @@ function whyWaiting(desk: Desk, row: ItemRow): string | undefined {
   const pause = pauseOf(desk.db, desk.now);
   if (pause) return `${pause.by} paused ${desk.handle}${pause.reason ? `: ${pause.reason}` : ""}.`;
   const hold = holdOf(desk.db, desk.now);
-  if (hold) return `Usage holds offers until ${iso(hold.until)}${hold.why ? `: ${hold.why}` : ""}.`;
+  if (hold) {
+    const until = hold.until < AGES ? ` until ${iso(hold.until)}` : "";
+    return `Nothing is offered${until}: ${hold.why ?? "usage"}.`;
+  }
   if (row.not_before !== null && row.not_before > desk.now)
     return `It was declined, and is not offered again before ${iso(row.not_before)}.`;
   return desk.connection ? undefined : `${desk.handle}'s agent is not connected.`;
@@ -133,7 +139,10 @@ export function personAnswer(desk: Desk): PersonAnswer {
         ...(pause.until === undefined ? {} : { until: iso(pause.until) }),
       },
     }),
-    ...(hold && { held: { until: iso(hold.until), why: hold.why ?? "usage" } }),
+    ...(hold && {
+      held: { ...(hold.until < AGES ? { until: iso(hold.until) } : {}), why: hold.why ?? "usage" },
+    }),
+    ...shownOfAgent(desk),
     items: [...openItems(db), ...lastFinished(desk)].map((row) => {
       const position = positions.get(row.id);
       const looks = stuck.get(row.id);
