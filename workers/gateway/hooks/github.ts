@@ -1,8 +1,7 @@
 /** GitHub's webhooks: verified over the raw bytes, taken once, and answered before anything else follows (WORK-2). */
 import { Hono } from "hono";
 import { fromGithub } from "../../../src/shared/rules/github/index.ts";
-import type { WorkEvent } from "../../../src/shared/wire/work.ts";
-import { type Result, refuse } from "../../kit/result.ts";
+import { refuse } from "../../kit/result.ts";
 import { boardOf, type C, type GatewayEnv, must } from "../context.ts";
 import { hashOf, isSigned } from "./signature.ts";
 
@@ -11,20 +10,11 @@ export const MAX_DELIVERY_BYTES = 25 * 1024 * 1024;
 const SECRET = "github_webhook_secret";
 const WORKSPACE = /^ws_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-interface BoardCalls {
-  secretValues(name: string): Promise<string[]>;
-  hooked(delivery: {
-    delivery: string;
-    hash: string;
-    events: WorkEvent[];
-  }): Promise<Result<{ taken: boolean; events: string[] }>>;
-}
-
 export const githubHook = new Hono<GatewayEnv>();
 
 githubHook.post("/github/:ws", async (c) => {
   const workspace = c.req.param("ws");
-  const board = boardOf(c.env, workspace) as unknown as BoardCalls;
+  const board = boardOf(c.env, workspace);
   const [bytes, secrets] = await Promise.all([
     deliveryBytes(c),
     WORKSPACE.test(workspace) ? board.secretValues(SECRET) : [],

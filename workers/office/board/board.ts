@@ -16,6 +16,7 @@ import { faultOf, type Result } from "../../kit/result.ts";
 import { type Clock, openClock } from "../../room/ids.ts";
 import type { Address, AskAnswer, AskAsk, BoardLetters, Found, Identity, LiveChange } from "../letters.ts";
 import { CALLS } from "./calls.ts";
+import { type Delivery, takeDelivery } from "./host/deliveries.ts";
 import type { BoardLedger } from "./ledger.ts";
 import { openLive } from "./live.ts";
 import { mustAdminister, mustOwn } from "./rights.ts";
@@ -184,6 +185,11 @@ export class Board extends DurableObject<Env> {
     asked: wire.WorkEventsQuery,
   ): Result<{ items: wire.WorkEventItem[]; next?: string }> {
     return this.#do((ledger) => workEvents(ledger, by, asked));
+  }
+
+  /** A verified delivery of a webhook, taken once (WORK-2). */
+  hooked(delivery: Delivery): Result<{ taken: boolean; events: string[] }> {
+    return this.#do((ledger) => takeDelivery(ledger, delivery));
   }
 
   /** An event and what was decided of it (PIPE-1). `trace` is a name that the platform keeps for itself. */

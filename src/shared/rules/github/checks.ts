@@ -30,6 +30,16 @@ function drafted(check: Check, at: string): Draft {
   return { type: "check.updated", at, actor: { id: check.app || "github", kind: "bot" }, check };
 }
 
+/** An app by its slug. Who leaves it out names the app, and GitHub makes slugs of names. */
+function appOf(owner: Fields): string {
+  const app = objectAt(owner, "app");
+  const named =
+    textAt(app, "name", 200)
+      ?.toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-") ?? "";
+  return textAt(app, "slug", 200) ?? named;
+}
+
 /** The link of an Actions job is what `ci_log` takes; else the page of the run. */
 const JOB = /\/actions\/runs\/\d+\/job\/\d+/;
 
@@ -46,7 +56,7 @@ export function checkRun(payload: Fields, repo: string, received: string): Draft
   const check = known({
     repo,
     sha,
-    app: textAt(objectAt(run, "app"), "slug", 200) ?? "",
+    app: appOf(run),
     name,
     run: idAt(run, "id")?.slice(0, 80),
     status: outcomeOf(run),
@@ -59,7 +69,6 @@ export function checkRun(payload: Fields, repo: string, received: string): Draft
 /** A suite is a check beside its runs: who sends only suites is understood too. */
 export function checkSuite(payload: Fields, repo: string, received: string): Draft[] {
   const suite = objectAt(payload, "check_suite");
-  const app = objectAt(suite, "app");
   const sha = textAt(suite, "head_sha", 80);
   // Before its end a suite says nothing that its runs do not: many are never begun at all.
   if (sha === undefined || textAt(payload, "action", 60) !== "completed" || outcomeOf(suite) === "pending")
@@ -67,8 +76,8 @@ export function checkSuite(payload: Fields, repo: string, received: string): Dra
   const check = known({
     repo,
     sha,
-    app: textAt(app, "slug", 200) ?? "",
-    name: `${textAt(app, "name", 200) ?? "check"} suite`,
+    app: appOf(suite),
+    name: `${textAt(objectAt(suite, "app"), "name", 200) ?? "check"} suite`,
     run: idAt(suite, "id")?.slice(0, 80),
     status: outcomeOf(suite),
   });
