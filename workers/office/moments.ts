@@ -99,7 +99,7 @@ function freeNumber(db: Db, at: number): number {
       first,
       first + EACH,
     )?.n;
-    const n = last == null ? first : last + 1;
+    const n = (last ?? first - 1) + 1;
     if (n < first + EACH) return n;
   }
 }

@@ -57,7 +57,8 @@ export function takeUsage(
     })),
   };
   desk.toBoard("used", used);
-  if (row?.run_id != null) tellRun(desk, row.run_id, [...models.values()]);
+  const runId = row?.run_id ?? undefined;
+  if (runId !== undefined) tellRun(desk, runId, [...models.values()]);
 }
 
 function countNew(desk: Desk, item: string, usage: readonly SessionUsage[]): Map<string, Added> {

@@ -1,9 +1,10 @@
 /** ACT-1: which changes of an act that was not sent yet give way to those of a newer one. */
 import type { Op } from "../wire/agent/ops.ts";
 
+const of = (...parts: string[]): string => parts.join("\n").toLowerCase();
+
 /** What an op decides for good, so that a newer one of the same makes it needless; undefined: it stands for itself. */
 function decides(op: Op): string | undefined {
-  const of = (...parts: string[]) => parts.join("\n").toLowerCase();
   if (op.op === "move" || op.op === "assign") return of(op.op, op.ticket);
   return op.op === "set_field" ? of(op.op, op.ticket, op.field) : undefined;
 }
