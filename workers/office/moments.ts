@@ -65,14 +65,35 @@ export function noteMoment(desk: Desk, moment: Moment): void {
     db.run("INSERT INTO moment_people (name, n) VALUES (?, ?)", name, n);
 }
 
+/** A chat's message may come from the agent and from the board, each with its own time. */
+const SAME_MESSAGE_MS = 600_000;
+
 /** An event about something of this person's items (letter `moment`). */
 export function takeMoment(desk: Desk, body: OfficeLetters["moment"]): void {
-  const { at, ...rest } = body;
-  noteMoment(desk, { ...rest, at: Date.parse(at) || 0 });
+  const at = Date.parse(body.at) || 0;
+  const known =
+    body.kind === "chat.message" &&
+    desk.db.one(
+      "SELECT 1 FROM moments WHERE ref = ? AND kind = 'chat.message' AND text = ? AND n BETWEEN ? AND ?",
+      body.ref.ref,
+      clean(body.text),
+      Math.max(0, at - SAME_MESSAGE_MS) * EACH,
+      (at + SAME_MESSAGE_MS) * EACH,
+    );
+  if (!known) noteMoment(desk, { ...body, at });
+}
+
+/** A room's message was edited or taken back: what recall finds of it follows (NEW-7). */
+export function changeMessage(desk: Desk, { messageId, text }: OfficeLetters["message_changed"]): void {
+  for (const { event } of desk.db.all<{ event: string }>(
+    "SELECT DISTINCT event FROM feedback WHERE room_message = ?",
+    messageId,
+  ))
+    changeMoment(desk, event, text);
 }
 
 /** What somebody changed or took back is found no more as it was (NEW-7); without a text it is gone. */
-export function changeMoment(desk: Desk, id: string, text: string | undefined): void {
+function changeMoment(desk: Desk, id: string, text: string | undefined): void {
   const { db } = desk;
   const row = db.one<{ n: number; text: string }>("SELECT n, text FROM moments WHERE id = ?", id);
   if (!row) return;

@@ -3,7 +3,6 @@ import { createHash } from "node:crypto";
 import { foldQuestion } from "../../src/shared/rules/questions.ts";
 import type { Db } from "../kit/db.ts";
 import type { Desk } from "./desk.ts";
-import { type ItemRow, questionOf as questionItem } from "./store/items.ts";
 
 export interface AskRow {
   id: string;
@@ -70,20 +69,9 @@ export function cancelQuestions(desk: Desk, item: string): void {
   }
 }
 
-/**
- * Answers the question that an own item is, once: its asker is told by way of the board. What the agent says
- * afterwards, or at its hand-back, changes nothing.
- */
-export function answerQuestion(desk: Desk, row: ItemRow, answer: string): void {
-  const question = questionItem(row);
-  if (!question) return;
-  const fresh = desk.db.run(
-    "INSERT INTO answered (item, answer) VALUES (?, ?) ON CONFLICT DO NOTHING",
-    row.id,
-    answer,
-  );
-  if (fresh === 0) return;
-  desk.toBoard("answered", { ask: question.id, from: question.from, answer, by: desk.handle });
+/** Keeps what an own question item was answered with, so that a repeat is told from another answer (OFF-8). */
+export function keepAnswer(desk: Desk, item: string, answer: string): void {
+  desk.db.run("INSERT OR REPLACE INTO answered (item, answer) VALUES (?, ?)", item, answer);
 }
 
 /** What an own question item was answered with. */

@@ -96,15 +96,17 @@ export const chatMessage = asking<"chat_message", RoomMessage | undefined>(
       event.id,
       desk.now,
     );
-    noteMoment(desk, {
-      id: event.id,
-      at: desk.now,
-      kind: "chat.message",
-      text: chat?.text ?? "",
-      ref: { type: "chat_thread", ref: `${message.channel}/${chat?.thread ?? message.messageId}` },
-      who: actor.name ?? actor.id,
-      whoIds: [actor.id],
-    });
+    // The board sends what is said in rooms, so that an edit there finds it.
+    if (!room)
+      noteMoment(desk, {
+        id: event.id,
+        at: desk.now,
+        kind: "chat.message",
+        text: chat?.text ?? "",
+        ref: { type: "chat_thread", ref: `${message.channel}/${chat?.thread ?? message.messageId}` },
+        who: actor.name ?? actor.id,
+        whoIds: [actor.id],
+      });
     desk.toBoard("event", event);
     return { repeated: false };
   },
