@@ -140,9 +140,9 @@ test("OFF-8 ACT-2: the same result again is acked, another is invalid, an unknow
   expect(lettersNow(desk, "board", "act_result")).toHaveLength(1);
 });
 
+const big = (key: string): Op => ({ op: "comment", key, ticket: "BP-1", body: "x".repeat(400_000) });
 test("OFF-5: a welcome fits 1 MiB; the acts that did not fit follow, in order", async () => {
   const desk = await anOffice();
-  const big = (key: string): Op => ({ op: "comment", key, ticket: "BP-1", body: "x".repeat(400_000) });
   const ids = [await anAct(desk, big), await anAct(desk, big), await anAct(desk, big)];
   const agent = await connected(desk);
   const welcome = agent.frames[0];

@@ -2,6 +2,7 @@
 import { firstBytes, firstCodePoints } from "../../src/shared/rules/text.ts";
 import type { Desk } from "./desk.ts";
 import type { OfficeLetters } from "./letters.ts";
+import { noteOwn } from "./moments.ts";
 import { ask } from "./questions.ts";
 import { moveTo } from "./queue/states.ts";
 import { change, item as itemRow } from "./store/items.ts";
@@ -35,15 +36,11 @@ export function takeAnswer(desk: Desk, { ask: id, answer, by }: OfficeLetters["a
     id,
   );
   const of = row.item === null ? undefined : itemRow(desk.db, row.item);
-  if (!of || of.state === "done" || of.state === "canceled") return;
   const asked = firstCodePoints(row.text.replace(/\s+/gu, " "), 200);
-  addJournal(desk.db, {
-    item: of.id,
-    round: of.round,
-    at: desk.now,
-    author: by,
-    text: firstBytes(`Answer to "${asked}": ${answer}`, LONGEST_LINE),
-  });
+  const text = firstBytes(`Answer to "${asked}": ${answer}`, LONGEST_LINE);
+  if (!of || of.state === "done" || of.state === "canceled") return;
+  const n = addJournal(desk.db, { item: of.id, round: of.round, at: desk.now, author: by, text });
+  noteOwn(desk, of, "journal", `${of.id}/${n}`, text, by);
   if (of.state !== "waiting") return change(desk.db, of.id, {});
   moveTo(desk, of.id, "queued", {
     by,

@@ -74,6 +74,8 @@ export function openSockets(need: SocketsNeed): Sockets {
   const lives = new Map<WebSocket, Live>();
   /** What of a socket is still being taken: writes are taken in the order in which they came. */
   const chains = new Map<WebSocket, Promise<void>>();
+  /** What runs out for a socket that has not said hello (OFF-2). */
+  const clocks = new Map<WebSocket, ReturnType<typeof setTimeout>>();
   let pace: Bucket | undefined;
 
   const live = (ws: WebSocket): Live => {
@@ -98,7 +100,13 @@ export function openSockets(need: SocketsNeed): Sockets {
     if (of.ws.readyState !== WebSocket.OPEN) return;
     of.ws.send(JSON.stringify({ id: need.mint(), ...(replyTo === undefined ? {} : { replyTo }), ...what }));
   };
+  /** Stops waiting for a hello: a timer that runs keeps the object from sleeping. */
+  const stopClock = (ws: WebSocket) => {
+    clearTimeout(clocks.get(ws) ?? null);
+    clocks.delete(ws);
+  };
   const end = (of: Live, code: number, reason: string) => {
+    stopClock(of.ws);
     const counted = of.state.id !== undefined && of.state.id === need.counts();
     of.ws.close(code, reason);
     lives.delete(of.ws);
@@ -141,6 +149,7 @@ export function openSockets(need: SocketsNeed): Sockets {
     need.work(
       (desk) => welcomeOf(desk, connection),
       (welcome) => {
+        stopClock(of.ws);
         save(of, { ...connection, heard: need.wall() });
         if (old) {
           say(
@@ -261,7 +270,7 @@ export function openSockets(need: SocketsNeed): Sockets {
         .toSorted((a, b) => a.state.acceptedAt - b.state.acceptedAt);
       for (const of of unknown.slice(0, Math.max(0, unknown.length - MAX_UNKNOWN)))
         end(of, CLOSE.auth_failed, "too many connections without hello");
-      setTimeout(closeLate, HELLO_MS);
+      clocks.set(ws, setTimeout(closeLate, HELLO_MS));
     },
     async message(ws, data) {
       if (ws.readyState !== WebSocket.OPEN) return;

@@ -46,6 +46,9 @@ export function readFrame(data: string | ArrayBuffer): AnyFrame {
     throw new AgentRefused("malformed", error instanceof Refused ? error.message : "This is not JSON.");
   }
   if (!isRecord(json)) throw new AgentRefused("malformed", "A frame is one JSON object.");
+  // Any string is a query (RECALL-1): of what is no text nothing can be found, so it stands for a space.
+  if (json["type"] === "recall" && isRecord(json["payload"]) && typeof json["payload"]["query"] === "string")
+    json["payload"]["query"] = json["payload"]["query"].toWellFormed().replaceAll("\0", " ");
   return fitting(anyFrame, json, idOf(json));
 }
 

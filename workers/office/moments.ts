@@ -11,6 +11,8 @@ import type { Team } from "../../src/shared/wire/team.ts";
 import type { Db, SqlValue } from "../kit/db.ts";
 import type { Desk } from "./desk.ts";
 import type { OfficeLetters, Ref } from "./letters.ts";
+import { type ItemRow, requesterOf } from "./store/items.ts";
+import { refsOf } from "./store/parts.ts";
 
 /** Something to remember. */
 export interface Moment {
@@ -63,6 +65,43 @@ export function noteMoment(desk: Desk, moment: Moment): void {
   const names = [...(moment.who === undefined ? [] : [moment.who]), ...(moment.whoIds ?? [])].map(foldName);
   for (const name of new Set(names.filter((each) => each !== "")))
     db.run("INSERT INTO moment_people (name, n) VALUES (?, ?)", name, n);
+}
+
+/** An own item: what it is called and what was asked. */
+export function noteItem(desk: Desk, row: ItemRow): void {
+  const by = requesterOf(row);
+  noteMoment(desk, {
+    ...about(desk, row),
+    id: `item:${row.id}`,
+    at: row.created_at,
+    kind: "item",
+    text: row.body === null ? row.title : `${row.title}\n${row.body}`,
+    ...(by === undefined ? {} : { who: by.name ?? by.id, whoIds: [by.id] }),
+  });
+}
+
+/** What was written of an own item, by its agent unless `who` says otherwise: a line of its journal, or an outcome. */
+export function noteOwn(
+  desk: Desk,
+  row: ItemRow,
+  kind: "journal" | "outcome",
+  id: string,
+  text: string,
+  who = desk.handle,
+): void {
+  noteMoment(desk, { ...about(desk, row), id: `${kind}:${id}`, at: desk.now, kind, text, who });
+}
+
+function about({ db }: Desk, row: ItemRow): Pick<Moment, "item" | "ref" | "title" | "url"> {
+  if (row.subject_type === null || row.subject_ref === null) return { item: row.id };
+  const ref: Ref = { type: row.subject_type as Ref["type"], ref: row.subject_ref };
+  const known = refsOf(db, row.id).find((one) => one.type === ref.type && one.ref === ref.ref);
+  return {
+    item: row.id,
+    ref,
+    ...(known?.title === undefined ? {} : { title: known.title }),
+    ...(known?.url === undefined ? {} : { url: known.url }),
+  };
 }
 
 /** A chat's message may come from the agent and from the board, each with its own time. */

@@ -17,10 +17,12 @@
 import type { AgentRequest } from "../../src/shared/wire/agent/index.ts";
 import { type AnyHandler, asking, looking, read, sign, write } from "./handler.ts";
 import { actResult } from "./messages/act.ts";
+import { answer, ask } from "./messages/ask.ts";
 import { chatMessage } from "./messages/chat.ts";
 import { ciLog, prList, ticketPrs } from "./messages/code.ts";
 import { heartbeat, ping } from "./messages/connection.ts";
 import { ticketUsage } from "./messages/cost.ts";
+import { workAttach, workCheck, workFileFor, workLink, workQueue } from "./messages/filing.ts";
 import { docLink, doctorReport, notesChanged } from "./messages/knowledge.ts";
 import { recall } from "./messages/recall.ts";
 import { chatReport, reportPosted } from "./messages/report.ts";
@@ -58,6 +60,13 @@ export const HANDLERS: Handlers = {
   work_status: looking(others, workStatus),
   work_move: write<"work_move">(workMove),
   work_place: write<"work_place">(workPlace),
+  ask,
+  answer: write<"answer">(answer),
+  work_check: write<"work_check">(workCheck),
+  work_link: workLink,
+  work_file_for: workFileFor,
+  work_queue: write<"work_queue">(workQueue),
+  work_attach: workAttach,
   chat_message: chatMessage,
   chat_report: write<"chat_report">(chatReport),
   report_posted: write<"report_posted">(reportPosted),

@@ -1,8 +1,9 @@
 /** What each kind of letter to an office does: one function a kind, run inside the transaction that takes it in. */
 import { takeAct } from "./acts.ts";
+import { takeAnswer } from "./answers.ts";
 import type { Desk } from "./desk.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
-import { takeMoment } from "./moments.ts";
+import { changeMessage, takeMoment } from "./moments.ts";
 import { takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
 import { takeMoved, takeNote } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
@@ -19,10 +20,14 @@ export const TAKERS: Takers = {
   moved: takeMoved,
   note: takeNote,
   stop_run: takeStopRun,
-  message_changed: messageChanged,
+  message_changed(desk, body) {
+    changeMessage(desk, body);
+    messageChanged(desk, body);
+  },
   token_revoked: takeRevoked,
   hold: takeHold,
   act: takeAct,
+  answer: takeAnswer,
   moment: takeMoment,
   question_withdrawn: takeWithdrawn,
 };

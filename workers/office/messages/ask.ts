@@ -7,7 +7,7 @@ import { CALLS } from "../calls.ts";
 import type { Desk, Look } from "../desk.ts";
 import { AgentRefused, asking, mustAgent } from "../handler.ts";
 import type { AskAnswer } from "../letters.ts";
-import { noteMoment } from "../moments.ts";
+import { noteOwn } from "../moments.ts";
 import { answerTo, keepAnswer, questionOf } from "../questions.ts";
 import { moveTo } from "../queue/states.ts";
 import { itemEvent } from "../queue/tell.ts";
@@ -146,12 +146,5 @@ function endAnswered(desk: Desk, row: ItemRow, answer: string): void {
   changeRound(desk.db, row.id, row.round, { summary: answer });
   const ended = round(desk.db, row.id, row.round);
   if (wasActive && ended) itemEvent(desk, "item.ended", row, ended, "done");
-  noteMoment(desk, {
-    id: `outcome:${row.id}/${row.round}`,
-    at: desk.now,
-    kind: "outcome",
-    text: answer,
-    item: row.id,
-    who: desk.handle,
-  });
+  noteOwn(desk, row, "outcome", `${row.id}/${row.round}`, answer);
 }

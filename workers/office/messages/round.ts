@@ -7,7 +7,7 @@ import { CALLS } from "../calls.ts";
 import type { Desk, Look } from "../desk.ts";
 import { AgentRefused, type FrameOf } from "../handler.ts";
 import type { ItemRef } from "../letters.ts";
-import { noteMoment } from "../moments.ts";
+import { noteOwn } from "../moments.ts";
 import { takeEnding } from "../queue/ends.ts";
 import { type OfferRow, offerOf } from "../queue/offer.ts";
 import { endRound, moveTo, startRun } from "../queue/states.ts";
@@ -158,14 +158,7 @@ export function journal(desk: Desk, { workItemId, text }: AgentPayload<"journal"
   if (repeated) return ACK;
   signOf(desk, row);
   const n = addJournal(desk.db, { item: row.id, round: row.round, at: desk.now, author: desk.handle, text });
-  noteMoment(desk, {
-    id: `journal:${row.id}/${n}`,
-    at: desk.now,
-    kind: "journal",
-    text,
-    item: row.id,
-    who: desk.handle,
-  });
+  noteOwn(desk, row, "journal", `${row.id}/${n}`, text);
   return ACK;
 }
 

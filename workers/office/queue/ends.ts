@@ -4,7 +4,7 @@ import type { Link, SessionUsage } from "../../../src/shared/wire/agent/index.ts
 import type { Desk } from "../desk.ts";
 import { AgentRefused, type FrameOf } from "../handler.ts";
 import { acceptedRound, leftTo } from "../messages/own.ts";
-import { noteMoment } from "../moments.ts";
+import { noteOwn } from "../moments.ts";
 import { hasUnseenAnswer } from "../questions.ts";
 import { noteEnding } from "../reports.ts";
 import { change, type ItemRow, item, requesterOf } from "../store/items.ts";
@@ -52,19 +52,12 @@ function endNow(desk: Desk, row: ItemRow, ending: Ending, frame: FrameOf, review
   const say = (author: string, line: string) =>
     addJournal(db, { item: row.id, round: row.round, at: desk.now, author, text: line });
   if (text !== "") say(handle, text);
+  noteOwn(desk, row, "outcome", `${row.id}/${row.round}`, text);
   if (!evidence)
     say(
       "office",
       "Handed back as done, taken as blocked: there is nothing to review. Open a pull request, link a document, close the ticket, or say in toReview what there is.",
     );
-  noteMoment(desk, {
-    id: `outcome:${row.id}/${row.round}`,
-    at: desk.now,
-    kind: "outcome",
-    text,
-    item: row.id,
-    who: handle,
-  });
   const lost = status === "interrupted" && lostItsContext(desk, row);
   moveTo(desk, row.id, state, {
     by: handle,
@@ -97,7 +90,8 @@ function whyOf(status: Ending["status"], evidence: boolean, text: string): strin
 }
 
 function tellOfEnding(desk: Desk, row: ItemRow, ended: RoundEnd, evidence: boolean, text: string): void {
-  if (ended === "done") noteEnding(desk, row.id, "result", text);
+  // What it waits for, whoever asked is to know too.
+  if (ended === "done" || ended === "waiting") noteEnding(desk, row.id, "result", text);
   if (ended === "blocked" || ended === "failed") {
     const why = evidence ? text : `${text}\n\n(There was nothing to review.)`;
     noteEnding(desk, row.id, "blocked", why);
@@ -130,7 +124,10 @@ function keepOutcome(desk: Desk, row: ItemRow, n: number, ending: Ending, frame:
   });
 }
 
-/** The end of a round that was taken from the agent before: kept, and nothing ends by it (OFFER-7). */
+/**
+ * The end of a round that was taken from the agent before (OFFER-7), or ended by its answer (ITEM-2): kept, and
+ * nothing ends by it.
+ */
 function takeLate(desk: Desk, row: ItemRow, of: RoundRow, ending: Ending, frame: FrameOf): void {
   takeUsage(desk, row.id, of.n, ending.usage);
   keepOutcome(desk, row, of.n, ending, frame);

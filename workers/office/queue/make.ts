@@ -2,11 +2,12 @@
 import type { OfferFeedback } from "../../../src/shared/wire/agent/index.ts";
 import type { Desk } from "../desk.ts";
 import type { ItemRef, Origin, Ref, Requester, Thread, Wake } from "../letters.ts";
+import { noteItem } from "../moments.ts";
 import { type ItemRow, item, type Trigger } from "../store/items.ts";
 import { addFeedback, addThread } from "../store/parts.ts";
 import { placeOf, priorityOf } from "./place.ts";
 import { joinRound, moveTo, mustItem } from "./states.ts";
-import { note, noteItem, noteRefs } from "./tell.ts";
+import { note, noteRefs } from "./tell.ts";
 
 /** A title is a line: longer ones are cut. */
 const MAX_TITLE = 500;

@@ -3,13 +3,14 @@ import type { SqlValue } from "../../kit/db.ts";
 import type { Desk } from "../desk.ts";
 import type { MovedItem, OfficeLetters } from "../letters.ts";
 import { goesTo } from "../messages/own.ts";
+import { noteItem } from "../moments.ts";
 import { cancelQuestions } from "../questions.ts";
 import { change, type ItemRow, item } from "../store/items.ts";
 import { addJournal } from "../store/parts.ts";
 import { round } from "../store/rounds.ts";
 import { placeOf } from "./place.ts";
 import { endRound, moveTo, mustItem } from "./states.ts";
-import { note, noteItem } from "./tell.ts";
+import { note } from "./tell.ts";
 
 /** An agent that was told nothing yet may go on for so long before the item is queued elsewhere (OFFER-7). */
 const LET_GO_MS = 120_000;

@@ -2,8 +2,7 @@
 import type { WorkEvent } from "../../../src/shared/wire/work.ts";
 import type { Desk } from "../desk.ts";
 import type { ItemRef } from "../letters.ts";
-import { noteMoment } from "../moments.ts";
-import { type ItemRow, requesterOf } from "../store/items.ts";
+import type { ItemRow } from "../store/items.ts";
 import { addRefs, refsOf, threadsOf } from "../store/parts.ts";
 import type { RoundRow } from "../store/rounds.ts";
 
@@ -65,20 +64,6 @@ export function itemEvent(
     },
   };
   desk.toBoard("event", event);
-}
-
-/** An item as recall finds it: what it is called and what was asked (RECALL-1). */
-export function noteItem(desk: Desk, row: ItemRow): void {
-  const by = requesterOf(row);
-  noteMoment(desk, {
-    id: `item:${row.id}`,
-    at: row.created_at,
-    kind: "item",
-    text: row.body === null ? row.title : `${row.title}\n${row.body}`,
-    item: row.id,
-    title: row.title,
-    ...(by && { who: by.name ?? by.id, whoIds: [by.id] }),
-  });
 }
 
 /**
