@@ -18,6 +18,9 @@ export interface Hold {
   why: string;
 }
 
+/** A hold without an end, ms: until it is resumed. The last moment that a date of the wire can name. */
+export const NO_END = Date.parse("9999-12-31T23:59:59.999Z");
+
 const HOUR_MS = 3_600_000;
 /** After a reset the count is not back to zero at once. */
 const AFTER_RESET_MS = 30_000;

@@ -2,6 +2,7 @@
 import {
   busiestWindow,
   type Hold,
+  NO_END,
   type UsageWindow,
   type WindowsReport,
   windowHold,
@@ -11,9 +12,6 @@ import { refuse } from "../../../kit/result.ts";
 import type { BoardLetters, Identity } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { mustBeMember } from "../rights.ts";
-
-/** The last day that a date can name: a pause without an end. */
-const FOREVER = 8_640_000_000_000_000;
 
 export interface SubscriptionAnswer {
   subscription: string;
@@ -36,19 +34,26 @@ export function takeWindows(ledger: BoardLedger, report: BoardLetters["windows"]
   settleHolds(ledger);
 }
 
-/** The newest report of a person's windows: theirs, or of whoever shares the subscription. */
-function reportFor(ledger: BoardLedger, person: TeamPerson): WindowsReport | undefined {
-  let newest: WindowsReport | undefined;
-  for (const handle of sharing(ledger, person.handle)) {
-    const row = ledger.db.one<{ at: number; windows: string }>(
-      "SELECT at, windows FROM windows WHERE handle = ?",
-      handle,
-    );
-    if (row && (!newest || row.at > newest.at))
-      newest = { at: row.at, windows: JSON.parse(row.windows) as UsageWindow[] };
+/** Each person's newest report: theirs, or of whoever shares their subscription. */
+function reports({ db, team }: BoardLedger): (person: TeamPerson) => WindowsReport | undefined {
+  const newest = new Map<string, { at: number; windows: string }>();
+  const own = new Map(
+    db
+      .all<{ handle: string; at: number; windows: string }>("SELECT handle, at, windows FROM windows")
+      .map((row) => [row.handle, row]),
+  );
+  for (const person of team.people) {
+    const row = own.get(person.handle);
+    if (row && row.at > (newest.get(shared(person))?.at ?? -1)) newest.set(shared(person), row);
   }
-  return newest;
+  return (person) => {
+    const row = newest.get(shared(person));
+    return row && { at: row.at, windows: JSON.parse(row.windows) as UsageWindow[] };
+  };
 }
+
+/** What a person's windows are kept under: no subscription can be called like a handle with its mark. */
+const shared = ({ handle, subscription }: TeamPerson) => subscription ?? `\n${handle}`;
 
 /** Everybody who shares a person's subscription, and the person. */
 function sharing({ team }: BoardLedger, handle: string): string[] {
@@ -57,19 +62,26 @@ function sharing({ team }: BoardLedger, handle: string): string[] {
   return team.people.filter((p) => p.subscription === subscription).map((p) => p.handle);
 }
 
-/** The busiest window of a person that was reported within the hour (ITEM-3). */
-export function busiestOf(ledger: BoardLedger, person: TeamPerson): UsageWindow | undefined {
-  return busiestWindow(reportFor(ledger, person), ledger.now);
+/** The busiest window of each person that was reported within the hour (ITEM-3). */
+export function busiestWindows(ledger: BoardLedger): (person: TeamPerson) => UsageWindow | undefined {
+  const report = reports(ledger);
+  return (person) => busiestWindow(report(person), ledger.now);
 }
 
 /** What holds a person's offers back now, until when and why (USE-3); undefined: nothing does. */
 export function holdOf(ledger: BoardLedger, handle: string): Hold | undefined {
   const person = ledger.team.people.find((p) => p.handle === handle);
-  if (!person) return undefined;
-  const paused = pauseOf(ledger, person.subscription);
-  const report = reportFor(ledger, person);
-  const full = report && windowHold(report, ledger.team.policies.usage.pause_at, ledger.now);
-  return paused && !(full && full.until > paused.until) ? paused : full;
+  return person && holds(ledger)(person);
+}
+
+function holds(ledger: BoardLedger): (person: TeamPerson) => Hold | undefined {
+  const report = reports(ledger);
+  return (person) => {
+    const paused = pauseOf(ledger, person.subscription);
+    const said = report(person);
+    const full = said && windowHold(said, ledger.team.policies.usage.pause_at, ledger.now);
+    return paused && !(full && full.until > paused.until) ? paused : full;
+  };
 }
 
 function pauseOf(ledger: BoardLedger, subscription: string | undefined): Hold | undefined {
@@ -78,7 +90,7 @@ function pauseOf(ledger: BoardLedger, subscription: string | undefined): Hold | 
     "SELECT reason, until, by FROM subscriptions WHERE name = ?",
     subscription,
   );
-  const until = row?.until ?? FOREVER;
+  const until = row?.until ?? NO_END;
   if (!row || until <= ledger.now) return undefined;
   return {
     until,
@@ -88,12 +100,14 @@ function pauseOf(ledger: BoardLedger, subscription: string | undefined): Hold | 
 
 /** Tells every office whose hold changed (USE-3). */
 export function settleHolds(ledger: BoardLedger): void {
-  for (const { handle } of ledger.team.people) {
+  const holding = holds(ledger);
+  for (const person of ledger.team.people) {
+    const { handle } = person;
     const had = ledger.db.one<{ until: number | null; why: string | null }>(
       "SELECT hold_until AS until, hold_why AS why FROM people WHERE handle = ?",
       handle,
     );
-    const hold = holdOf(ledger, handle);
+    const hold = holding(person);
     // One that ended by itself need not be told: the office knows its end.
     const stood = had && (had.until ?? 0) > ledger.now ? had : undefined;
     if (stood?.until === hold?.until && (stood?.why ?? undefined) === hold?.why) continue;

@@ -1,4 +1,5 @@
 /** The team's people: how they are, as their offices say (ITEM-3, QUEUE-4). */
+import type { UsageWindow } from "../../../../src/shared/rules/usage-windows.ts";
 import type { AgentPayload } from "../../../../src/shared/wire/agent/index.ts";
 import type { PersonItem } from "../../../../src/shared/wire/office.ts";
 import type { TeamPerson } from "../../../../src/shared/wire/team.ts";
@@ -6,7 +7,7 @@ import type { Db } from "../../../kit/db.ts";
 import type { BoardLetters, Identity, PersonState } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { mustBeOfTeam } from "../rights.ts";
-import { busiestOf } from "./holds.ts";
+import { busiestWindows } from "./holds.ts";
 
 interface StandingRow {
   status: PersonState;
@@ -65,13 +66,13 @@ export function standingOf(ledger: BoardLedger, handle: string): StandingRow {
 /** Everybody in the team with how they are, in the config's order (QUEUE-4). */
 export function people(ledger: BoardLedger, by: Identity): { items: PersonItem[] } {
   mustBeOfTeam(by);
-  return { items: ledger.team.people.map((person) => personItem(ledger, person)) };
+  const busiest = busiestWindows(ledger);
+  return { items: ledger.team.people.map((person) => personItem(ledger, person, busiest(person))) };
 }
 
-function personItem(ledger: BoardLedger, person: TeamPerson): PersonItem {
+function personItem(ledger: BoardLedger, person: TeamPerson, busiest: UsageWindow | undefined): PersonItem {
   const { handle, name, role, subscription } = person;
   const { status, current, queued } = standingOf(ledger, handle);
-  const busiest = busiestOf(ledger, person);
   return {
     handle,
     name,
@@ -95,10 +96,11 @@ function personItem(ledger: BoardLedger, person: TeamPerson): PersonItem {
 /** The team as its agents see it (ITEM-3). */
 export function roster(ledger: BoardLedger): AgentPayload<"roster_result"> {
   const { team } = ledger;
+  const busiestOf = busiestWindows(ledger);
   return {
     members: team.people.map((person) => {
       const { status, current } = standingOf(ledger, person.handle);
-      const busiest = busiestOf(ledger, person);
+      const busiest = busiestOf(person);
       const role = team.roles[person.role];
       return {
         handle: person.handle,
