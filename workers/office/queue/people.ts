@@ -1,5 +1,6 @@
 /** What people see of an office and do to it (QUEUE-4). Each runs in one transaction; refusals are `Refused`. */
 import { cannotMove } from "../../../src/shared/rules/item-states.ts";
+import { NO_END } from "../../../src/shared/rules/usage-windows.ts";
 import type {
   AddItem,
   OfficeItem,
@@ -40,8 +41,6 @@ function isPerson({ kind, role, scopes }: Identity): boolean {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 const MAX_HISTORY = 100;
-/** What holds for ever ends, as a number, in years that no date is written with. */
-const AGES = 253_402_300_800_000;
 
 /** An item as people see it. */
 export function officeItem(
@@ -103,7 +102,7 @@ function whyWaiting(desk: Desk, row: ItemRow): string | undefined {
   if (pause) return `${pause.by} paused ${desk.handle}${pause.reason ? `: ${pause.reason}` : ""}.`;
   const hold = holdOf(desk.db, desk.now);
   if (hold) {
-    const until = hold.until < AGES ? ` until ${iso(hold.until)}` : "";
+    const until = hold.until < NO_END ? ` until ${iso(hold.until)}` : "";
     return `Nothing is offered${until}: ${hold.why ?? "usage"}.`;
   }
   if (row.not_before !== null && row.not_before > desk.now)
@@ -140,7 +139,7 @@ export function personAnswer(desk: Desk): PersonAnswer {
       },
     }),
     ...(hold && {
-      held: { ...(hold.until < AGES ? { until: iso(hold.until) } : {}), why: hold.why ?? "usage" },
+      held: { ...(hold.until < NO_END ? { until: iso(hold.until) } : {}), why: hold.why ?? "usage" },
     }),
     ...shownOfAgent(desk),
     items: [...openItems(db), ...lastFinished(desk)].map((row) => {
