@@ -17,16 +17,19 @@ export interface Following {
   signal: AbortSignal;
   /** Whether it ends by itself when everything up to now has arrived. */
   once: boolean;
+  /** Whether it is told of the office, too. */
+  office?: boolean;
 }
 
 /** Follows as a person does, until told to stop; rejects when the server ends it for good. */
 export async function followSocket({ url, token }: Session, following: Following): Promise<void> {
-  const { after, onFrame, onState, signal, once } = following;
+  const { after, onFrame, onState, signal, once, office = false } = following;
   let lost = false;
   const connection = connectPerson({
     url,
     token,
     afterSeq: after,
+    office,
     onEvent(frame) {
       onFrame(frame);
       if (once && frame.type === "caught_up") connection.close();

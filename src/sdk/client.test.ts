@@ -57,6 +57,20 @@ describe("CONN-4: resuming", () => {
     expect(server.sockets.map((socket) => socket.of("hello")[0]?.["after_seq"])).toEqual([12, undefined]);
   });
 
+  test("QUEUE-4: who asks for the office says so on every connection, and nobody else does", async () => {
+    const { clock, server, person } = setUp();
+    person({ office: true });
+    person();
+    await settle();
+    const [watching, other] = server.sockets;
+    server.socket.drop(1012);
+    watching?.drop(1012);
+    await clock.advance(5000);
+    expect(other?.of("watch")).toEqual([]);
+    expect(watching?.of("watch")).toMatchObject([{ office: true }]);
+    expect(server.sockets.slice(2).flatMap((socket) => socket.of("watch"))).toHaveLength(1);
+  });
+
   test("CONN-4: a reset starts anew where the server is, also lower, and says so", async () => {
     const { clock, server, statuses, person } = setUp();
     const seen: unknown[] = [];

@@ -146,7 +146,9 @@ export class Client {
   }
 
   /** Says what is not kept, such as `typing`; false when there is no connection to say it on. */
-  signal(type: "read" | "typing", fields: { space_id: string; seq?: number }): boolean {
+  signal(type: "read" | "typing", fields: { space_id: string; seq?: number }): boolean;
+  signal(type: "watch", fields: { office: boolean }): boolean;
+  signal(type: "read" | "typing" | "watch", fields: object): boolean {
     return this.#connection.send(JSON.stringify({ v: 1, type, ...fields }));
   }
 

@@ -12,6 +12,8 @@ export interface PersonOptions extends ClientOptions {
    * asked for: all the connections of one person share the one cursor.
    */
   acks?: boolean | undefined;
+  /** Asks to be told what changes in the team's office, on every connection: `onEvent` gets `office.changed`. */
+  office?: boolean | undefined;
 }
 
 /** A live connection as a person. It resumes and reconnects by itself until closed or refused. */
@@ -31,5 +33,12 @@ export interface PersonConnection {
 
 /** Connects as a person: `onEvent` gets every frame, events once each and in order. */
 export function connectPerson(options: PersonOptions): PersonConnection {
-  return new Client(options, { acks: options.acks ?? false, hello: () => ({ can: ["batch"] }) });
+  const client = new Client(options, {
+    acks: options.acks ?? false,
+    hello: () => ({ can: ["batch"] }),
+    caughtUp() {
+      if (options.office) client.signal("watch", { office: true });
+    },
+  });
+  return client;
 }

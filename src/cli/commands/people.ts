@@ -1,26 +1,45 @@
 /** `people`, `subscription …`, `assign`: the team, and work for it (QUEUE-4, USE-3). */
 import { type Command, InvalidArgumentError } from "commander";
+import type { OfficeChanged } from "../../shared/wire/connection.ts";
 import type { ItemAnswer, PersonItem, SubscriptionAnswer } from "../../shared/wire/office.ts";
 import { usage } from "../failures.ts";
 import { examples } from "../help.ts";
 import { peopleText, when } from "../office.ts";
 import { globalsOf, sessionOf } from "../session.ts";
-import { note, print, printJson, safeLine } from "../terminal.ts";
+import { dim, note, print, printJson, safeJson, safeLine } from "../terminal.ts";
+import { clockTime } from "../times.ts";
+import { watchOffice } from "../watch.ts";
 import { type PauseOptions, pauseBody, pauseOptions, textFrom } from "../words.ts";
 
 export function addPeople(program: Command): void {
   const people = program
     .command("people")
     .description("list the team's agents: how each is, what they are on, how much waits")
-    .action(async (_options: object, command: Command) => {
+    .option(
+      "--watch",
+      "list them again whenever something changes, until Ctrl-C; with --json one line each time",
+    )
+    .action(async (options: { watch?: true }, command: Command) => {
       const globals = globalsOf(command);
-      const { items } = await sessionOf(globals).http.get<{ items: PersonItem[] }>("/v1/people");
+      const session = sessionOf(globals);
+      const read = async () => (await session.http.get<{ items: PersonItem[] }>("/v1/people")).items;
+      const items = await read();
+      if (options.watch) {
+        const show = globals.json
+          ? (now: PersonItem[]) => print(safeJson(now))
+          : (now: PersonItem[]) => print(`${dim(clockTime(new Date().toISOString()))}\n${peopleText(now)}\n`);
+        return watchOffice(session, { concerns, read, show });
+      }
       if (globals.json) return printJson(items);
       if (items.length === 0) return note("Nobody is in the team yet: bullpen team apply FILE");
       print(peopleText(items));
     });
-  examples(people, ["bullpen people", "bullpen people --json"]);
+  examples(people, ["bullpen people", "bullpen people --watch", "bullpen people --json"]);
   addSubscription(program);
+}
+
+function concerns({ people, team }: OfficeChanged): boolean {
+  return people !== undefined || team === true;
 }
 
 function addSubscription(program: Command): void {

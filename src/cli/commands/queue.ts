@@ -12,8 +12,10 @@ import { usage } from "../failures.ts";
 import { examples } from "../help.ts";
 import { itemText, queueText } from "../office.ts";
 import { pick } from "../resolve.ts";
-import { type Globals, globalsOf, sessionOf } from "../session.ts";
-import { print, printJson, safeLine } from "../terminal.ts";
+import { type Globals, globalsOf, type Session, sessionOf } from "../session.ts";
+import { dim, print, printJson, safeJson, safeLine } from "../terminal.ts";
+import { clockTime } from "../times.ts";
+import { watchOffice } from "../watch.ts";
 import { type PauseOptions, pauseBody, pauseOptions } from "../words.ts";
 import { pathHandle } from "./people.ts";
 
@@ -44,13 +46,23 @@ function addShow(queue: Command): void {
     .argument("<handle>", HANDLE)
     .description("show the items in the order they run, and why each waits")
     .option("--all", "those that ended lately too")
-    .action(async (handle: string, options: { all?: true }, command: Command) => {
+    .option("--watch", "show it again whenever it changes, until Ctrl-C; with --json one line each time")
+    .action(async (handle: string, options: { all?: true; watch?: true }, command: Command) => {
       const globals = globalsOf(command);
-      const person = await sessionOf(globals).http.get<PersonAnswer>(personPath(handle));
+      const session = sessionOf(globals);
+      const read = () => session.http.get<PersonAnswer>(personPath(handle));
+      const text = (person: PersonAnswer) => queueText(person, Date.now(), options.all);
+      if (options.watch) {
+        const show = globals.json
+          ? (person: PersonAnswer) => print(safeJson(person))
+          : (person: PersonAnswer) => print(`${dim(clockTime(new Date().toISOString()))} ${text(person)}\n`);
+        return watch(session, await read(), read, show);
+      }
+      const person = await read();
       if (globals.json) return printJson(person);
-      print(queueText(person, Date.now(), options.all));
+      print(text(person));
     });
-  examples(show, ["bullpen queue scout", "bullpen queue scout --all", "bullpen queue scout --json"]);
+  examples(show, ["bullpen queue scout", "bullpen queue scout --watch", "bullpen queue scout --all --json"]);
 
   const item = queue
     .command("item")
@@ -64,6 +76,20 @@ function addShow(queue: Command): void {
       print(itemText(found, Date.now()));
     });
   examples(item, ["bullpen queue item scout '#1'", `bullpen queue item scout ${ULID}`]);
+}
+
+/** Shows a queue again and again. It was read once before: who may not see it is told at once. */
+async function watch(
+  session: Session,
+  { handle }: PersonAnswer,
+  read: () => Promise<PersonAnswer>,
+  show: (person: PersonAnswer) => void,
+): Promise<void> {
+  await watchOffice(session, {
+    concerns: ({ people = [], team }) => team === true || people.includes(handle),
+    read,
+    show,
+  });
 }
 
 /** The moves that are a state: what the command is called, what it asks for, and what it says. */
