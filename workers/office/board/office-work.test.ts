@@ -37,6 +37,19 @@ describe("questions", () => {
       source: "office",
       question: { id: asked.id, to: "finch", text: "Which port?", item: asked.item, chain: ["scout"] },
     });
+    expect((await board.letters("wake", "office/finch")).map((l) => l.body)).toMatchObject([
+      {
+        kind: "question",
+        trigger: "agent",
+        question: {
+          id: asked.id,
+          from: "scout",
+          parentId: asked.item,
+          text: "Which port?",
+          chain: ["scout"],
+        },
+      },
+    ]);
     expect(value(await board.calls.ask(asking({ to: "@WREN" }))).to).toBe("wren");
     expect(value(await board.calls.ask(asking({ to: "qa" }))).to).toBe("wren");
     expect(value(await board.calls.ask(asking({ to: "Tester" }))).to).toBe("wren");
@@ -244,6 +257,9 @@ describe("schedules", () => {
       source: "schedule",
       schedule: { id: "daily", person: "scout", title: "Look", body: "Around." },
     });
+    expect((await board.letters("wake")).map(({ to, body }) => ({ to, ...body }))).toMatchObject([
+      { to: "office/scout", kind: "assigned", trigger: "schedule", title: "Look", body: "Around." },
+    ]);
   });
 
   it("OFFER-9: what was missed runs once, and then goes on from now", async () => {
