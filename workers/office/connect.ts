@@ -27,7 +27,7 @@ import { SILENT_MS, welcomeOf } from "./welcome.ts";
 
 const MAX_UNKNOWN = 20;
 /** An agent that is faster is answered `failed`, and goes on when it is slower. */
-const PACE = { per_s: 200, burst: 2000 };
+const PACE = { per_s: 100, burst: 1000 };
 
 /** What a socket carries through hibernation. */
 interface Attachment extends Partial<Omit<Connection, "id">> {
@@ -62,6 +62,8 @@ export interface Sockets {
   current(): Connection | undefined;
   accept(ws: WebSocket, origin: string): void;
   message(ws: WebSocket, data: string | ArrayBuffer): Promise<void>;
+  /** The other side closed a socket. */
+  closed(ws: WebSocket): void;
   /** Sends frames on the connection that counts. */
   send(frames: readonly object[]): void;
   /** Ends the connection that counts. */
@@ -278,6 +280,12 @@ export function openSockets(need: SocketsNeed): Sockets {
       if (of.state.id !== undefined && of.state.id !== need.counts()) return;
       save(of, { heard: need.wall() });
       await (of.state.id === undefined ? inOrder(of, () => first(of, data)) : take(of, data));
+    },
+    closed(ws) {
+      stopClock(ws);
+      lives.delete(ws);
+      // If it was the one that counts, its end is written down.
+      need.work(() => {});
     },
     send(frames) {
       const to = currentLive();

@@ -118,11 +118,11 @@ export class Office extends DurableObject<Env> {
     } catch {
       // Both sides are closed already.
     }
-    this.#work(() => {});
+    this.#sockets.closed(ws);
   }
 
-  override webSocketError(): void {
-    this.#work(() => {});
+  override webSocketError(ws: WebSocket): void {
+    this.#sockets.closed(ws);
   }
 
   override async alarm(): Promise<void> {
