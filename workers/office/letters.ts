@@ -184,7 +184,7 @@ export interface BoardLetters {
 // ---- to the Room ------------------------------------------------------------------------------------
 
 export interface RoomLetters {
-  /** The team's people: each is an agent of the built-in office harness (TEAM-2). */
+  /** The team's people, all of them: each is an agent of the built-in office harness (TEAM-2). */
   people: { people: { handle: string; name: string }[] };
   /**
    * The person was paused or goes on: rooms ask a paused one nothing, and say so (ADDR-5). Sent by its office

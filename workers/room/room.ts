@@ -11,7 +11,7 @@ import type { Letter } from "../kit/outbox.ts";
 import { faultOf, type Result, refuse } from "../kit/result.ts";
 import type { SignedUrl } from "../kit/sign.ts";
 import { boardOf, officeOf } from "../objects.ts";
-import type { Address, Identity } from "../office/letters.ts";
+import type { Address, Identity, LiveChange, RoomMessage } from "../office/letters.ts";
 import { mustAdminister } from "./access/authenticate.ts";
 import { type Proof, type Redeemed, redeem, redeemSignIn } from "./access/links.ts";
 import {
@@ -22,14 +22,13 @@ import {
   openWorkspace,
 } from "./access/manage.ts";
 import { greet, parseHello } from "./connect/hello.ts";
-import type { OfficeChange } from "./connect/watchers.ts";
 import { type Core, openCore } from "./core.ts";
 import { openExport } from "./export/export.ts";
 import { exportStream } from "./export/stream.ts";
 import { beginFile, type FileTicket, finishFile } from "./import/files.ts";
 import { beginImport, type Imported, type Importing, takeLines } from "./import/import.ts";
 import { identityOf, unknownOf } from "./office/identity.ts";
-import { type RoomMessage, roomMessage } from "./office/look-up.ts";
+import { roomMessage } from "./office/look-up.ts";
 import { hear } from "./office/runs.ts";
 import { takeLetters } from "./office/take.ts";
 import { idOf } from "./parse.ts";
@@ -135,7 +134,7 @@ export class Room extends DurableObject<Env> {
   }
 
   /** Something of the office changed: who watches is told (QUEUE-4). Answers how many do. */
-  live(change: OfficeChange): { watchers: number } {
+  live(change: LiveChange): { watchers: number } {
     return { watchers: this.#core.made() ? this.#core.sockets.officeChanged(change) : 0 };
   }
 

@@ -44,8 +44,12 @@ const NOT_EXPORTED = new Set([
   "acts",
   "exchanges",
   "jobs",
+  "outbox",
+  "outbox_waits",
+  "inbox",
+  "office_runs",
 ]);
-const NOT_COMPARED = new Set(["gone_at", "r2_key", "missing", "resume_token"]);
+const NOT_COMPARED = new Set(["gone_at", "r2_key", "missing", "resume_token", "ask"]);
 
 /** Every table of a workspace, and the counts of the guard and the job as they stand now. */
 export async function standing(workspaceId: string): Promise<Record<string, Any>> {

@@ -18,7 +18,7 @@ interface TailOptions {
 }
 
 /** Frames that say nothing of what happened in a room. */
-const NOT_SHOWN = new Set(["receipt", "sync", "presence", "typing", "read"]);
+const NOT_SHOWN = new Set(["receipt", "sync", "presence", "typing", "read", "office.changed"]);
 /** Further back than this the server does not replay (CONN-4). */
 const REPLAYED = 9_000;
 

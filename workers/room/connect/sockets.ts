@@ -3,6 +3,7 @@ import { byteLength } from "../../../src/shared/rules/text.ts";
 import { errorOf, type Refusal } from "../../../src/shared/wire/index.ts";
 import type { Db } from "../../kit/db.ts";
 import { faultOf, Refused, refuse } from "../../kit/result.ts";
+import type { LiveChange } from "../../office/letters.ts";
 import { isExpired, mustConnect, type TokenRow } from "../access/authenticate.ts";
 import { sharesSpace } from "../deliver/frames.ts";
 import type { Round } from "../deliver/viewer.ts";
@@ -16,7 +17,7 @@ import { write, writeAsRoom } from "../write.ts";
 import type { Effect, Ledger, Written } from "../writer.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { greet, parseHello } from "./hello.ts";
-import { type OfficeChange, tellWatchers, watchOffice } from "./watchers.ts";
+import { tellWatchers, watchOffice } from "./watchers.ts";
 
 export interface SocketsNeed {
   db: Db;
@@ -39,7 +40,7 @@ export interface Sockets {
   /** Takes an ack, a read mark or typing, from a socket or from HTTP. */
   signal(caller: Caller, frame: unknown): void;
   /** Tells those who watch the office what changed there (QUEUE-4); answers how many they are. */
-  officeChanged(change: OfficeChange): number;
+  officeChanged(change: LiveChange): number;
   /** When somebody last typed in a space (LEAD-2). */
   typingAt(spaceId: string): number | undefined;
   apply(effect: Exclude<Effect, { kind: "alarm" }>): void;

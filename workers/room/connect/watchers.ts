@@ -1,12 +1,10 @@
 /** Who watches the office, and what they are told: names only, never logged, never sent again (QUEUE-4, CONN-11). */
-import type { OfficeChanged } from "../../../src/shared/wire/connection.ts";
 import type { Db } from "../../kit/db.ts";
 import { refuse } from "../../kit/result.ts";
+import type { LiveChange } from "../../office/letters.ts";
 import { participant } from "../store/participants.ts";
 import type { Caller } from "../types.ts";
 import type { Connection, Connections } from "./connections.ts";
-
-export type OfficeChange = Omit<OfficeChanged, "v" | "type">;
 
 /** Names of one kind in one frame; whoever has more reads the list anew anyway. */
 const MAX_NAMES = 200;
@@ -19,7 +17,7 @@ export function watchOffice(connections: Connections, conn: Connection, caller: 
 }
 
 /** Tells every watcher who may still be one; answers how many they are, with those who are not caught up yet. */
-export function tellWatchers(connections: Connections, db: Db, change: OfficeChange): number {
+export function tellWatchers(connections: Connections, db: Db, change: LiveChange): number {
   let watchers = 0;
   let text: string | undefined;
   for (const conn of connections.all()) {
@@ -33,7 +31,7 @@ export function tellWatchers(connections: Connections, db: Db, change: OfficeCha
   return watchers;
 }
 
-function bounded({ people, items, tickets, events, team }: OfficeChange): OfficeChange {
+function bounded({ people, items, tickets, events, team }: LiveChange): LiveChange {
   return {
     ...first("people", people),
     ...first("items", items),

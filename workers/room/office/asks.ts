@@ -13,6 +13,7 @@ import * as runs from "../verbs/runs.ts";
 import { writeAsOffice } from "../write.ts";
 import { type Ledger, noneWritten, type Writer, type Written } from "../writer.ts";
 import { directWith, personFor } from "./direct.ts";
+import { tellCanceled } from "./tell.ts";
 
 /** The longest question that is put to people (ASK-1). */
 const MAX_TEXT = 8000;
@@ -30,7 +31,7 @@ export function takeAsk(ledger: Ledger, of: RoomLetters["ask"]): Written {
   return writeAsOffice(ledger, harness, actor, (w) => {
     const person = isGone(agent) ? undefined : personFor(w, agent.id, of.user);
     if (!person) {
-      w.toBoard("question_canceled", { ask: of.ask, to: of.user });
+      tellCanceled(w, of.ask, of.user);
       return;
     }
     const space = directWith(w, agent, person);

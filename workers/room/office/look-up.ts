@@ -1,7 +1,7 @@
 /** A message of a room as one of the team's agents may see it (CHAT-1): its stored words are what counts. */
-import type { WorkEvent } from "../../../src/shared/wire/work.ts";
 import type { Db } from "../../kit/db.ts";
 import { notFound } from "../../kit/result.ts";
+import type { RoomMessage } from "../../office/letters.ts";
 import { factAt } from "../store/log.ts";
 import { attachmentsOf, wordsOf } from "../store/messages.ts";
 import { officeAgent } from "../store/office.ts";
@@ -9,17 +9,6 @@ import { isGone } from "../store/participants.ts";
 import { space, stay } from "../store/spaces.ts";
 import type { PostedBody } from "../types.ts";
 import { authorOf, spokenText, threadOf } from "./chat.ts";
-
-export interface RoomMessage {
-  text: string;
-  /** As in the events of rooms: a person of the team by handle. */
-  author: WorkEvent["actor"];
-  /** ISO 8601. */
-  at: string;
-  thread: string;
-  files: NonNullable<NonNullable<WorkEvent["chat"]>["files"]>;
-  direct: boolean;
-}
 
 /** The message, if it is in a space of that person's agent; else it does not exist, deleted or not (ERR-3). */
 export function roomMessage(db: Db, handle: string, spaceId: string, messageId: string): RoomMessage {
@@ -31,7 +20,6 @@ export function roomMessage(db: Db, handle: string, spaceId: string, messageId: 
   return {
     text: spokenText(db, words),
     author: authorOf(db, said),
-    at: new Date(said.at).toISOString(),
     thread: threadOf(db, messageId, JSON.parse(said.body) as PostedBody),
     files: attachmentsOf(db, words).map((file) => ({
       id: file.attachment_id,

@@ -2,7 +2,7 @@
 import type { OfficeLetters } from "../../office/letters.ts";
 import type { QuestionRow } from "../store/approvals.ts";
 import { officeRun } from "../store/office.ts";
-import { participant } from "../store/participants.ts";
+import { isGone, participant } from "../store/participants.ts";
 import type { HaltedBecause, RunRow } from "../types.ts";
 import type { Writer } from "../writer.ts";
 
@@ -31,11 +31,19 @@ export function tellAnswered(w: Writer, question: QuestionRow, answer: string): 
   w.toBoard("answered", { ask: question.ask, from: agent.office_handle, answer, by });
 }
 
+/** Nobody will answer. */
+export function tellCanceled(w: Writer, ask: string, to: string): void {
+  const who = participant(w.db, to);
+  const why =
+    !who || isGone(who) ? "They are not in this workspace." : "The question was taken off their list.";
+  w.toBoard("question_canceled", { ask, to, why });
+}
+
 /** Questions of a run that ended before anybody answered: nobody will (APR-9). */
 export function tellUnanswered(w: Writer, questions: readonly Pick<QuestionRow, "ask" | "put_to">[]): void {
   for (const { ask, put_to } of questions) {
     if (ask === null) continue;
     const [to] = JSON.parse(put_to ?? "[]") as string[];
-    w.toBoard("question_canceled", { ask, to: to ?? "" });
+    tellCanceled(w, ask, to ?? "");
   }
 }
