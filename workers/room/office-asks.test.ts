@@ -90,23 +90,26 @@ test("ITEM-2 who is not of the workspace, or leaves it, or stops the turn, will 
   const stranger = newId("evt");
   const guest = await newPerson(room.owner, "Gus", "guest");
   await letter(room, stranger, guest.id);
+  const gone = "They are not in this workspace.";
+  const apart = "They are a guest who shares no space with you.";
+  const taken = "The question was taken off their list.";
   const canceled = { target: "board", kind: "question_canceled" };
   expect(await waiting(room.workspace)).toEqual([
-    { ...canceled, ask: lost, to: nobody },
-    { ...canceled, ask: stranger, to: guest.id },
+    { ...canceled, ask: lost, to: nobody, why: gone },
+    { ...canceled, ask: stranger, to: guest.id, why: apart },
   ]);
   await clearLetters(room.workspace);
   const [run] = await runs(room);
   await send(room.bob, "run.stop", { run_id: run.run_id });
   expect(await waiting(room.workspace, "question_canceled")).toEqual([
-    { ...canceled, ask: room.ask, to: room.bob.id },
+    { ...canceled, ask: room.ask, to: room.bob.id, why: taken },
   ]);
   await clearLetters(room.workspace);
   const second = newId("evt");
   await letter(room, second);
   await send(room.owner, "participant.remove", { participant_id: room.bob.id });
   expect(await waiting(room.workspace, "question_canceled")).toEqual([
-    { ...canceled, ask: second, to: room.bob.id },
+    { ...canceled, ask: second, to: room.bob.id, why: gone },
   ]);
 });
 

@@ -31,7 +31,7 @@ export function takeAsk(ledger: Ledger, of: RoomLetters["ask"]): Written {
   return writeAsOffice(ledger, harness, actor, (w) => {
     const person = isGone(agent) ? undefined : personFor(w, agent.id, of.user);
     if (!person) {
-      tellCanceled(w, of.ask, of.user);
+      tellCanceled(w, of.ask, of.user, "They are a guest who shares no space with you.");
       return;
     }
     const space = directWith(w, agent, person);

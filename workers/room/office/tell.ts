@@ -32,11 +32,14 @@ export function tellAnswered(w: Writer, question: QuestionRow, answer: string): 
 }
 
 /** Nobody will answer. */
-export function tellCanceled(w: Writer, ask: string, to: string): void {
+export function tellCanceled(w: Writer, ask: string, to: string, why?: string): void {
   const who = participant(w.db, to);
-  const why =
-    !who || isGone(who) ? "They are not in this workspace." : "The question was taken off their list.";
-  w.toBoard("question_canceled", { ask, to, why });
+  const here = who?.kind === "person" && !isGone(who);
+  w.toBoard("question_canceled", {
+    ask,
+    to,
+    why: here ? (why ?? "The question was taken off their list.") : "They are not in this workspace.",
+  });
 }
 
 /** Questions of a run that ended before anybody answered: nobody will (APR-9). */

@@ -79,7 +79,6 @@ export function remove(w: Writer, event: Verb<"participant.remove">): void {
   mustNotBeOffice(w, who);
   mustLeaveAnOwner(w, who);
   w.append("participant.removed", { body: { participant_id: who.id }, main: true });
-  if (who.kind === "person") endAsksTo(w, who.id);
   for (const one of [who, ...agentsOf(w.db, who.id)]) {
     for (const { space_id } of staysOf(w, one.id)) leave(w, space_id, one);
     endRunsOf(w, one.id);
@@ -89,6 +88,7 @@ export function remove(w: Writer, event: Verb<"participant.remove">): void {
     w.db.run("DELETE FROM links WHERE participant_id = ?1 OR made_by = ?1", one.id);
     w.afterwards({ kind: "close", participantId: one.id, code: 4403, reason: "removed from the workspace" });
   }
+  if (who.kind === "person") endAsksTo(w, who.id);
 }
 
 export function role(w: Writer, event: Verb<"participant.role">): void {
