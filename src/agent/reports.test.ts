@@ -62,7 +62,7 @@ describe("REPORT-1: the report of an ending", () => {
 
   it.each([
     ["blocked", { summary: "no key", status: "blocked" as const }, "blocked"],
-    ["waiting", { summary: "asked", status: "waiting" as const }, "result"],
+    ["waiting", { summary: "asked", status: "waiting" as const }, undefined],
     ["silent", { summary: "", status: "silent" as const }, undefined],
   ])("is asked for by how it ended: %s", async (_, result, kind) => {
     const { office, connect } = setUp({ onItem: () => result });
@@ -72,6 +72,24 @@ describe("REPORT-1: the report of an ending", () => {
     expect(office.socket.of("chat_report").map(({ payload }) => payload["kind"])).toEqual(
       kind === undefined ? [] : [kind],
     );
+  });
+
+  it("OFFER-6: of a hand-back that was taken as blocked says so", async () => {
+    const { office, room, connect } = setUp();
+    office.onFrame = ({ type, payload }) => {
+      if (type !== "chat_report") return undefined;
+      const post = payload["kind"] === "blocked";
+      const answer = post ? { post, links: [], threads: [thread] } : { post, links: [] };
+      return { type: "chat_report_result", payload: answer };
+    };
+    await connect().ready;
+    office.queue("itm_1");
+    await settle();
+    expect(office.socket.of("chat_report").map(({ payload }) => payload["kind"])).toEqual([
+      "result",
+      "blocked",
+    ]);
+    expect(room.said).toMatchObject([{ text: expect.stringContaining("nothing to review") }]);
   });
 
   it("a failure is told with its reason", async () => {

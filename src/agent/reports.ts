@@ -10,7 +10,7 @@ import { BullpenError } from "../sdk/errors.ts";
 import type { BullpenHttp } from "../sdk/http.ts";
 import type { AgentPayload } from "../shared/wire/agent/index.ts";
 import { asError, OfficeError } from "./errors.ts";
-import type { Frame } from "./frames.ts";
+import { type Frame, frameId } from "./frames.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Link } from "./link.ts";
 import type { Outbox } from "./outbox.ts";
@@ -248,12 +248,21 @@ function granted(
 ): ReportNote | undefined {
   without(state, ending);
   const { post, ...where } = answer.payload;
-  if (!post) return undefined;
+  if (!post) {
+    // A hand-back as done may have been taken as blocked, and that is told as well (OFFER-6).
+    if (ending.kind === "result") state.endings.unshift(takenAsBlocked(ending));
+    return undefined;
+  }
   const { workItemId, kind, text, frame: id } = ending;
   const report = { id, workItemId, kind, text, ...where };
   const note = { ids: [id, answer.frameId], report, done: [] };
   state.reports.push(note);
   return structuredClone(note);
+}
+
+function takenAsBlocked({ workItemId, text }: Ending): Ending {
+  const why = "(Taken as blocked: there was nothing to review.)";
+  return { workItemId, kind: "blocked", text: `${text}\n\n${why}`, frame: frameId() };
 }
 
 function without(state: AgentState, ending: Ending): void {

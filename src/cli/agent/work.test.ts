@@ -123,7 +123,7 @@ describe("a command that works on an item", () => {
     expect(item.outcomes).toMatchObject([
       { payload: { status: "waiting", summary: "handed over by itself" } },
     ]);
-    await vi.waitUntil(() => office.socket.of("chat_report").length > 0);
+    await vi.waitUntil(() => office.socket.of("work_made").length > 0);
     expect(office.socket.of("work_made")).toMatchObject([
       { payload: { workItemId: "itm_1", pr: { repo: { owner: "acme", name: "shop" }, number: 12 } } },
     ]);
