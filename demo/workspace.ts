@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { dirname } from "node:path";
 import * as z from "zod";
 import { BullpenError, BullpenHttp, newId } from "../src/sdk/index.ts";
+import { demoTeam, TEAMMATES, type Teammate } from "./teammates.ts";
 
 const memory = z.object({
   workspace_id: z.string(),
@@ -11,6 +12,8 @@ const memory = z.object({
   space_id: z.string().optional(),
   scout: z.string().optional(),
   dispatch: z.string().optional(),
+  /** The tokens of the teammates' agents, by handle. */
+  agents: z.record(z.string(), z.string()).optional(),
 });
 
 /** What is remembered between starts. It holds tokens. */
@@ -20,6 +23,7 @@ export interface Demo extends Memory {
   space_id: string;
   scout: string;
   dispatch: string;
+  agents: Partial<Record<Teammate, string>>;
 }
 
 export const WORKSPACE = "Demo";
@@ -49,7 +53,51 @@ export async function openDemo({
   const scout = begun.scout ?? (await makeHarness(http, "Scout's harness"));
   const dispatch = begun.dispatch ?? (await makeHarness(http, "Dispatch's harness"));
   if (space_id === undefined) throw new Error("The server made a space and did not name it.");
-  return { demo: keep({ ...begun, space_id, scout, dispatch }), isNew: known === undefined };
+  const made = keep({ ...begun, space_id, scout, dispatch });
+  const agents = await openTeam(http, made, space_id);
+  return { demo: keep({ ...made, agents }), isNew: known === undefined };
+}
+
+/** The team's teammates and their agents' tokens. A team that is there stays as its owner has made it. */
+async function openTeam(
+  http: BullpenHttp,
+  { owner, agents = {} }: Memory,
+  spaceId: string,
+): Promise<Record<string, string>> {
+  const there = await teamOf(http);
+  const team = demoTeam(spaceId, owner);
+  const { people } = there ?? (await http.put<{ team: Team }>("/v1/team", team)).team;
+  const tokens: Record<string, string> = {};
+  for (const { handle } of TEAMMATES)
+    if (people.some((one) => one.handle === handle)) {
+      const asked = { person: handle, scopes: ["agent"], name: `demo agent of ${handle}` };
+      tokens[handle] = agents[handle] ?? (await http.post<{ token: string }>("/v1/tokens", asked)).token;
+    }
+  return tokens;
+}
+
+interface Team {
+  people: { handle: string }[];
+}
+
+async function teamOf(http: BullpenHttp): Promise<Team | undefined> {
+  try {
+    return (await http.get<{ team: Team }>("/v1/team")).team;
+  } catch (error) {
+    if (error instanceof BullpenError && error.code === "not_found") return undefined;
+    throw error;
+  }
+}
+
+/** The teammates' agents as participants, to be put into a space. */
+export async function agentIds(http: BullpenHttp, names: readonly string[]): Promise<string[]> {
+  const { items } = await http.get<{ items: { participant_id: string; kind: string; name: string }[] }>(
+    "/v1/participants",
+    { limit: 100 },
+  );
+  return items
+    .filter(({ kind, name }) => kind === "agent" && names.includes(name))
+    .map((one) => one.participant_id);
 }
 
 /** Puts agents into the space; whoever is there already stays. */

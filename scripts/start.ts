@@ -1,12 +1,14 @@
 // `npm start`: the server as it is deployed, on this machine, with a demo in it and what to do next.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, parseEnv } from "node:util";
 import { connectDispatch } from "../demo/dispatch.ts";
 import { connectScout } from "../demo/scout.ts";
-import { bringIn, type Demo, openDemo, SPACE, WORKSPACE } from "../demo/workspace.ts";
+import { connectTeammate, TEAMMATES } from "../demo/teammates.ts";
+import { agentIds, bringIn, type Demo, openDemo, SPACE, WORKSPACE } from "../demo/workspace.ts";
+import type { Agent } from "../src/agent/index.ts";
 import { loadProfiles, saveProfile } from "../src/cli/profiles.ts";
 import { BullpenError, BullpenHttp, type Harness } from "../src/sdk/index.ts";
 import { type DevServer, startDevServer } from "./dev-server.ts";
@@ -32,6 +34,7 @@ const stopAsked = new Promise<"asked">((done) =>
 
 let server: DevServer | undefined;
 let harnesses: Harness[] = [];
+let teammates: Agent[] = [];
 try {
   await run();
 } catch (error) {
@@ -41,7 +44,7 @@ try {
     process.exitCode = 1;
   }
 }
-await Promise.all(harnesses.map((harness) => harness.close({ timeoutMs: 1000 })));
+await Promise.all([...harnesses, ...teammates].map((one) => one.close({ timeoutMs: 1000 })));
 await server?.stop();
 if (stopping.signal.aborted) console.log("Stopped.");
 
@@ -58,6 +61,7 @@ async function run(): Promise<void> {
   const { demo, isNew } = await openDemo({ url, adminToken: adminToken(), file }).catch(explainRefusal);
   const http = new BullpenHttp({ url, token: demo.owner.token });
   harnesses = await connectAgents(url, demo, http);
+  teammates = await connectTeam(url, demo, http, dirname(file));
   const { link } = await http.post<{ link: string }>("/v1/invites", {
     uses: 5,
     expires_in_s: 86_400,
@@ -142,6 +146,23 @@ async function connectAgents(url: string, demo: Demo, http: BullpenHttp): Promis
   return harnesses;
 }
 
+/** The office's teammates, each with an agent of its own, in the space as well. */
+async function connectTeam(url: string, demo: Demo, http: BullpenHttp, folder: string): Promise<Agent[]> {
+  const here = TEAMMATES.flatMap((one) => {
+    const token = demo.agents[one.handle];
+    return token === undefined ? [] : [{ ...one, token }];
+  });
+  teammates = here.map(({ handle, token }) => {
+    const stateDir = join(folder, "agents", handle);
+    return connectTeammate({ url, token, handle, stateDir, spaceId: demo.space_id, onError });
+  });
+  await Promise.all(teammates.map((agent) => agent.ready));
+  const names = here.map(({ name }) => name);
+  await bringIn(http, demo.space_id, await agentIds(http, names));
+  if (names.length > 0) step(`${names.join(" and ")} are at work.`);
+  return teammates;
+}
+
 /** How the printed commands say who they are: by a profile, or by the token where none can be kept. */
 function signIn(url: string, port: number, { owner, workspace_id }: Demo): string {
   const name = port === 8787 ? "demo" : `demo-${port}`;
@@ -192,6 +213,15 @@ Bullpen is ready at ${url} (${seconds} s). ${isNew ? "A demo workspace was made.
     npx bullpen approvals ${who}
 
   The second shows what it asks, and the command that says yes: npx bullpen approve …
+
+  Ada and Milo are agent teammates: each has a queue, and takes one thing after the other.
+
+    npx bullpen post ${SPACE} "@Ada ask Milo how long the paint dries" ${who}
+    npx bullpen ticket new "Paint the fence" --assignee ada ${who}
+    npx bullpen queue ada ${who}
+
+  Ada asks Milo and reports in the ${SPACE}; a ticket ends there too. They listen to the humans of the team's
+  config, which are you: bullpen team show, bullpen team apply.
 
   A token for the SDK, curl and ${url}/docs, the owner's of this demo:
 
