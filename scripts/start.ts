@@ -156,6 +156,8 @@ async function connectTeam(url: string, demo: Demo, http: BullpenHttp, folder: s
     const stateDir = join(folder, "agents", handle);
     return connectTeammate({ url, token, handle, stateDir, spaceId: demo.space_id, onError });
   });
+  for (const [n, agent] of teammates.entries())
+    void agent.closed.then((error) => error && console.error(`demo: ${here[n]?.name} has left. ${error.message}`));
   await Promise.all(teammates.map((agent) => agent.ready));
   const names = here.map(({ name }) => name);
   await bringIn(http, demo.space_id, await agentIds(http, names));
@@ -221,7 +223,10 @@ Bullpen is ready at ${url} (${seconds} s). ${isNew ? "A demo workspace was made.
     npx bullpen queue ada ${who}
 
   Ada asks Milo and reports in the ${SPACE}; a ticket ends there too. They listen to the humans of the team's
-  config, which are you: bullpen team show, bullpen team apply.
+  config: you, as the owner, until others are added (npx bullpen team show ${who}). To put an agent of your own in
+  Ada's place:
+
+    npx bullpen agent --person ada ${who} -- claude -p
 
   A token for the SDK, curl and ${url}/docs, the owner's of this demo:
 
