@@ -37,6 +37,10 @@ export function workTeam(more: object = {}): Team {
   });
 }
 
+/** A rule's `then` is written `does` in tests: an object that has the one looks like a promise. */
+export const asRule = (rule: object): object =>
+  Object.fromEntries(Object.entries(rule).map(([name, v]) => [name === "does" ? "then" : name, v]));
+
 type ToOffice = {
   [K in keyof OfficeLetters]: { to: string; kind: K; body: OfficeLetters[K] };
 }[keyof OfficeLetters];

@@ -60,15 +60,15 @@ test.each<[string, Partial<MergeFacts>]>([
   expect(verdict(more).notReady).toContain(word);
 });
 
-test("PIPE-1: a repository without any check misses none; only the host's word missing is told apart", () => {
+test("PIPE-7: a repository without any check misses none; only the host's word missing is told apart", () => {
   expect(verdict({ ci: "none", checked: false }).notReady).toBeUndefined();
   expect(verdict({ mergeable: "unknown" }).onlyHostMissing).toBe(true);
   expect(verdict({ mergeable: "unknown", ci: "pending" }).onlyHostMissing).toBeUndefined();
 });
 
-describe("PIPE-5 approvals", () => {
-  const approvedBy = (reviews: MergeFacts["reviews"], of: object = {}) => verdict({ reviews }, of).approvedBy;
+const approvedBy = (reviews: MergeFacts["reviews"], of: object = {}) => verdict({ reviews }, of).approvedBy;
 
+describe("PIPE-5 approvals", () => {
   test("count on the current head only", () => {
     expect(approvedBy([review(anna, "approved", { sha: "old" })])).toEqual([]);
     expect(approvedBy([review(anna, "approved", { sha: undefined, at: 4 })])).toEqual([]);

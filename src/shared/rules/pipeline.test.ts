@@ -8,8 +8,16 @@ import type { Facts } from "./pipeline-types.ts";
 import type { Who } from "./trust.ts";
 
 const people = ["scout", "bob"].map((handle) => ({ handle, name: handle, role: "dev" }));
+/** A rule's `then` is written `does` here: an object that has the one looks like a promise. */
+const asRule = (rule: object): object =>
+  Object.fromEntries(Object.entries(rule).map(([name, v]) => [name === "does" ? "then" : name, v]));
 const teamWith = (rules: object[] = [], more: object = {}) =>
-  teamSchema.parse({ roles: { dev: { title: "Dev" } }, people, pipeline: { rules }, ...more });
+  teamSchema.parse({
+    roles: { dev: { title: "Dev" } },
+    people,
+    pipeline: { rules: rules.map(asRule) },
+    ...more,
+  });
 const anna: Who = { kind: "human", trusted: true, why: "", name: "Anna", key: "human:Anna", user: "usr_1" };
 const bob: Who = { kind: "person", trusted: true, why: "", name: "bob", key: "person:bob", handle: "bob" };
 const stranger: Who = {
@@ -79,8 +87,8 @@ const shown = (found: ReturnType<typeof decide>) =>
 describe("PIPE-1 rules of the team", () => {
   test("come first, all that match decide, and one with stop is the last", () => {
     const rules = [
-      { id: "first", on: "pr.*", then: "act", ops: [{ op: "comment", body: "Seen {pr} by {actor}" }] },
-      { id: "second", on: "*", then: "wake", kind: "triage", to: "bob" },
+      { id: "first", on: "pr.*", does: "act", ops: [{ op: "comment", body: "Seen {pr} by {actor}" }] },
+      { id: "second", on: "*", does: "wake", kind: "triage", to: "bob" },
     ];
     const [e, f] = comment(anna, { ticket });
     const found = decide(e, f, teamWith(rules));
@@ -93,18 +101,18 @@ describe("PIPE-1 rules of the team", () => {
     expect(shown(stopped)).toEqual(["first act scout"]);
   });
 
-  test("ignore takes back what later rules would wake, for one person or for all; acts stay", () => {
+  test("PIPE-6 ignore takes back what later rules would wake, for one person or for all; acts stay", () => {
     const [e, f] = comment(anna);
-    expect(shown(decide(e, f, teamWith([{ id: "no", on: "pr.commented", then: "ignore" }])))).toEqual([
+    expect(shown(decide(e, f, teamWith([{ id: "no", on: "pr.commented", does: "ignore" }])))).toEqual([
       "no ignore",
       "no ignore scout",
     ]);
     expect(
-      shown(decide(e, f, teamWith([{ id: "no", on: "pr.commented", then: "ignore", to: "bob" }]))),
+      shown(decide(e, f, teamWith([{ id: "no", on: "pr.commented", does: "ignore", to: "bob" }]))),
     ).toEqual(["no ignore bob", "pr.commented wake scout"]);
     const opened = event("pr.opened", { pr: { repo: "acme/shop", number: 1 } });
     expect(
-      shown(decide(opened, facts(bob, { pr }), teamWith([{ id: "no", on: "pr.*", then: "ignore" }]))),
+      shown(decide(opened, facts(bob, { pr }), teamWith([{ id: "no", on: "pr.*", does: "ignore" }]))),
     ).toContain("pr.opened act scout");
   });
 
@@ -123,28 +131,28 @@ describe("PIPE-1 rules of the team", () => {
     ["other text", { when: { text: "ship" } }, false],
     ["untrusted", { when: { trusted: false } }, false],
   ])("match by %s", (_, rule, matches) => {
-    const team = teamWith([{ id: "r", on: "*", then: "ignore", ...rule }]);
+    const team = teamWith([{ id: "r", on: "*", does: "ignore", ...rule }]);
     const [e, f] = comment(anna);
     expect(ruleMatches(team.pipeline.rules[0]!, e, f)).toBe(matches);
   });
 
   test("PIPE-5 a name that a source merely shows is nobody's", () => {
-    const team = teamWith([{ id: "r", on: "*", when: { actor: "Anna" }, then: "ignore" }]);
+    const team = teamWith([{ id: "r", on: "*", when: { actor: "Anna" }, does: "ignore" }]);
     const [e, f] = comment({ ...stranger, trusted: true, name: "Anna" });
     expect(ruleMatches(team.pipeline.rules[0]!, { ...e, actor: { id: "mallory", name: "Anna" } }, f)).toBe(
       false,
     );
   });
 
-  test("PIPE-5 one that does not ask for strangers is not about them, and none wakes by them", () => {
+  test("PIPE-5 PIPE-6 one that does not ask for strangers is not about them, and none wakes by them", () => {
     const rules = [
-      { id: "all", on: "*", then: "wake", to: "bob" },
-      { id: "them", on: "*", when: { trusted: false }, then: "wake", to: "bob" },
+      { id: "all", on: "*", does: "wake", to: "bob" },
+      { id: "them", on: "*", when: { trusted: false }, does: "wake", to: "bob" },
       {
         id: "act",
         on: "*",
         when: { trusted: false },
-        then: "act",
+        does: "act",
         ops: [{ op: "comment", ticket: "BP-1", body: "Thanks {title} {x}" }],
       },
     ];
@@ -158,7 +166,7 @@ describe("PIPE-1 rules of the team", () => {
 
   test("PIPE-4 what an event says is never read for words to put in, and an op that lacks something is not made", () => {
     const rules = [
-      { id: "r", on: "*", then: "act", ops: [{ op: "comment", body: "{title}" }, { op: "link_doc" }] },
+      { id: "r", on: "*", does: "act", ops: [{ op: "comment", body: "{title}" }, { op: "link_doc" }] },
     ];
     const [e, f] = comment(anna, { ticket, pr: { ...pr, title: "{actor} {person}" } });
     const found = decide(e, f, teamWith(rules));
@@ -166,6 +174,11 @@ describe("PIPE-1 rules of the team", () => {
     expect(found[1]).toMatchObject({ ops: [{ body: "{actor} {person}" }] });
   });
 });
+
+const wokenAt = (who: Who, agentEvents: number) => {
+  const [e, f] = comment(who, { agentEvents });
+  return shown(decide(e, f, teamWith()));
+};
 
 describe("PIPE-2 who is not woken", () => {
   test("nobody by what they did themselves; an act of theirs is made all the same", () => {
@@ -181,18 +194,14 @@ describe("PIPE-2 who is not woken", () => {
   });
 
   test("from policies.agent_events on an agent wakes nobody, and a human is told; a human always wakes", () => {
-    const at = (who: Who, agentEvents: number) => {
-      const [e, f] = comment(who, { agentEvents });
-      return shown(decide(e, f, teamWith()));
-    };
-    expect(at(bob, 15)).toEqual(["pr.commented wake scout"]);
-    expect(at(bob, 16)).toEqual(["agent-events ignore scout", "agent-events tell"]);
-    expect(at(anna, 99)).toEqual(["pr.commented wake scout"]);
+    expect(wokenAt(bob, 15)).toEqual(["pr.commented wake scout"]);
+    expect(wokenAt(bob, 16)).toEqual(["agent-events ignore scout", "agent-events tell"]);
+    expect(wokenAt(anna, 99)).toEqual(["pr.commented wake scout"]);
   });
 
   test("one wake a person an event", () => {
     const [e, f] = comment(anna);
-    const rules = ["a", "b"].map((id) => ({ id, on: "pr.commented", then: "wake", kind: id }));
+    const rules = ["a", "b"].map((id) => ({ id, on: "pr.commented", does: "wake", kind: id }));
     expect(shown(decide(e, f, teamWith(rules)))).toEqual([
       "a wake scout",
       "b ignore scout",
@@ -201,8 +210,8 @@ describe("PIPE-2 who is not woken", () => {
   });
 });
 
-test("PIPE-1: what an act made wakes, and leads to no further act", () => {
-  const rules = [{ id: "loop", on: "ticket.*", then: "act", ops: [{ op: "move", to: "active" }] }];
+test("PIPE-6: what an act made wakes, and leads to no further act", () => {
+  const rules = [{ id: "loop", on: "ticket.*", does: "act", ops: [{ op: "move", to: "active" }] }];
   const assigned = event("ticket.assigned", { ticket: { key: "BP-1", assignee: "scout" } });
   const found = decide(assigned, facts(office, { ticket, named: "scout", caused: true }), teamWith(rules));
   expect(shown(found)).toEqual(["loop ignore", "ticket.assigned wake scout"]);
@@ -214,7 +223,7 @@ test("PIPE-2 PIPE-3 PIPE-5: whatever the event, rules and facts: strangers wake 
     id: fc.constantFrom("r1", "r2"),
     on: fc.constantFrom("*", "pr.*", "ticket.*", "chat.message"),
     when: fc.constantFrom({}, { trusted: false }, { trusted: true }, { text: "a" }),
-    then: fc.constantFrom("wake", "act", "ignore"),
+    does: fc.constantFrom("wake", "act", "ignore"),
     stop: fc.boolean(),
     to: fc.option(fc.constantFrom("scout", "bob"), { nil: undefined }),
     ops: fc.constant([{ op: "move", to: "done" }]),

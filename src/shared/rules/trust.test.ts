@@ -13,6 +13,8 @@ const team = teamSchema.parse({
 const who = (source: string, id: string, more: Partial<Named> = {}, place = {}) =>
   whoIs(team, { source, id, ...more }, place);
 
+const chat = (id: string) => who("office", id, {}, { chat: true });
+
 describe("PIPE-5 who is trusted", () => {
   test("humans and people of the team, each by the id that a source itself has for them", () => {
     expect(who("github", "anna-h")).toMatchObject({ kind: "human", trusted: true, name: "Anna", user: ANNA });
@@ -64,7 +66,6 @@ describe("PIPE-5 who is trusted", () => {
   });
 
   test("CHAT-1 an author whom an agent reports is known by their id in the chat, never by a handle or a login", () => {
-    const chat = (id: string) => who("office", id, {}, { chat: true });
     expect(chat("U1")).toMatchObject({ kind: "human", name: "Anna" });
     expect(chat(ANNA)).toMatchObject({ kind: "human", name: "Anna" });
     expect(chat("U9")).toMatchObject({ kind: "person", handle: "scout" });

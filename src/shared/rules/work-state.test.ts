@@ -54,9 +54,11 @@ const someEvents = fc
       const fields = Object.fromEntries(
         Object.entries({ ...more, head_sha: sha }).filter(([, v]) => v !== undefined),
       );
-      return [of(type as "pr.opened", fields, reviewer), n] as [Record<string, unknown>, number];
+      return [of(type, fields, reviewer), n] as [Record<string, unknown>, number];
     }),
   );
+
+const seen = (f: Fields) => [prState(f), mergeableOf(f), requestedOf(f)];
 
 test("WORK-1: any order and any repetition of a pull request's events leaves the same state", () => {
   const shuffled = someEvents.chain((events) =>
@@ -69,7 +71,6 @@ test("WORK-1: any order and any repetition of a pull request's events leaves the
     fc.property(shuffled, ([events, mixed]) => {
       const [a, b] = [all(...events), all(...mixed)];
       expect(b).toEqual(a);
-      const seen = (f: Fields) => [prState(f), mergeableOf(f), requestedOf(f)];
       expect(seen(b)).toEqual(seen(a));
     }),
   );
@@ -120,14 +121,14 @@ describe("WORK-1 pull requests", () => {
   });
 });
 
-describe("WORK-1 reviews", () => {
-  const line = (id: string, reviewer: string, at: number, state: ReviewLine["state"]): ReviewLine => ({
-    id,
-    reviewer,
-    at,
-    state,
-  });
+const line = (id: string, reviewer: string, at: number, state: ReviewLine["state"]): ReviewLine => ({
+  id,
+  reviewer,
+  at,
+  state,
+});
 
+describe("WORK-1 reviews", () => {
   test("the latest verdict of each counts; a comment is none, a dismissed one leaves none", () => {
     const found = verdicts([
       line("1", "anna", 1, "approved"),
@@ -166,17 +167,20 @@ describe("WORK-1 reviews", () => {
   });
 });
 
+const short = (line?: CheckLine) => line && { ...line, run: line.run?.replace(/^0+/, "") };
+
+const newest = (lines: readonly CheckLine[]) =>
+  lines.reduce(
+    (have: CheckLine | undefined, one) => (!have || newerCheck(have, one) ? one : have),
+    undefined,
+  );
+
 describe("WORK-1 checks", () => {
   const check = fc.record({
     run: fc.option(fc.constantFrom("7", "9", "10", "0010", "123456789012345678901"), { nil: null }),
     at: fc.nat(3),
     status: fc.constantFrom<CheckLine["status"]>("pending", "success", "failure"),
   });
-  const newest = (lines: readonly CheckLine[]) =>
-    lines.reduce(
-      (have: CheckLine | undefined, one) => (!have || newerCheck(have, one) ? one : have),
-      undefined,
-    );
 
   test("a check is its newest run, whatever the order", () => {
     fc.assert(
@@ -187,7 +191,6 @@ describe("WORK-1 checks", () => {
             fc.tuple(fc.constant(l), fc.shuffledSubarray([...l, ...l], { minLength: l.length * 2 })),
           ),
         ([a, b]) => {
-          const short = (line?: CheckLine) => line && { ...line, run: line.run?.replace(/^0+/, "") };
           expect(short(newest(b))).toEqual(short(newest(a)));
         },
       ),
@@ -221,9 +224,10 @@ describe("WORK-1 checks", () => {
   });
 });
 
+const ticket = (type: "ticket.closed" | "ticket.unassigned" | "ticket.updated", more: object = {}) =>
+  ticketGiven({ type, source: "linear", actor, ticket: { key: "BP-1", ...more } });
+
 test("WORK-1: what an event's type says of its ticket", () => {
-  const ticket = (type: "ticket.closed" | "ticket.unassigned" | "ticket.updated", more: object = {}) =>
-    ticketGiven({ type, source: "linear", actor, ticket: { key: "BP-1", ...more } });
   expect(ticket("ticket.closed")).toMatchObject({ status: "done" });
   expect(ticket("ticket.closed", { status: "canceled" })).toMatchObject({ status: "canceled" });
   expect(ticket("ticket.unassigned")).toMatchObject({ assignee: null, assignee_by: "linear" });

@@ -6,7 +6,7 @@ import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
 import type { BoardLetters } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { onTrace } from "./carry.ts";
-import { ticketRow } from "./store.ts";
+import { prRow, ticketRow } from "./store.ts";
 import { takeEvent } from "./take.ts";
 import { tell } from "./tell.ts";
 
@@ -83,6 +83,7 @@ function applyOp(ledger: BoardLedger, op: Op, at = new Date(ledger.now).toISOStr
       take("ticket.updated", { ticket: { key, parent: op.parent } });
       return op.parent === null ? `${key} is under no ticket` : `${key} is under ${op.parent}`;
     case "link_pr": {
+      if (prRow(ledger, op.pr)?.ticket === key) return `${op.pr} is linked to ${key}`;
       const [repo = "", number] = op.pr.split("#");
       take("pr.updated", { pr: { repo, number: Number(number) }, ticket: { key } });
       return `${op.pr} is linked to ${key}`;

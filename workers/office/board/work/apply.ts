@@ -19,7 +19,9 @@ export function applyEvent(ledger: BoardLedger, event: WorkEvent, at: number): v
   // A token's types bound what it may change (WORK-4): an event changes nothing but what its type is about.
   const about = event.type.slice(0, event.type.indexOf("."));
   if (about === "ticket") applyTicket(ledger, event, at);
-  if (about === "pr" || about === "merge") {
+  // What the board itself concluded of a pull request is nothing new about it.
+  const concluded = event.source === "board" && event.type !== "pr.updated";
+  if ((about === "pr" || about === "merge") && !concluded) {
     applyPr(ledger, event, at);
     applyReview(ledger, event, at);
     applyThread(ledger, event, at);
@@ -227,7 +229,10 @@ function applyComment(ledger: BoardLedger, event: WorkEvent, at: number): void {
     at,
   );
   // Taken away is for good, and its words go with it, whichever of the two events comes first.
-  if (fields["deleted"]) fields["body"] = { v: "", at: fields["deleted"].at };
+  if (fields["deleted"]) {
+    fields["body"] = { v: "", at: fields["deleted"].at };
+    forget(ledger, target, comment.id);
+  }
   ledger.db.run(
     `INSERT INTO comments (type, ref, id, at, actor, thread, deleted, fields) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
        ON CONFLICT (type, ref, id) DO UPDATE SET actor = CASE WHEN ?4 < at THEN ?5 ELSE actor END,
@@ -247,6 +252,17 @@ function applyComment(ledger: BoardLedger, event: WorkEvent, at: number): void {
       target.ref,
       threadOf(comment),
     );
+}
+
+/** Takes a comment's words out of the events that brought them. */
+function forget(ledger: BoardLedger, { type, ref }: { type: string; ref: string }, id: string): void {
+  ledger.db.run(
+    `UPDATE events SET event = json_set(event, '$.comment.body', '') WHERE n IN (
+       SELECT n FROM event_refs WHERE type = ? AND ref = ?) AND json_extract(event, '$.comment.id') = ?`,
+    type,
+    ref,
+    id,
+  );
 }
 
 function applyThread(ledger: BoardLedger, event: WorkEvent, at: number): void {
