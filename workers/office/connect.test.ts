@@ -20,6 +20,7 @@ import {
   queue,
   seen,
   take,
+  until,
 } from "../testing/office.ts";
 import { CALLS } from "./calls.ts";
 
@@ -136,13 +137,17 @@ describe("replaced", () => {
     const id = await queue(desk, "A");
     await take(old, id);
     await old.must("work_made", { workItemId: id, ticket: "BP-1" });
-    const reply: { give?: (found: Any) => void } = {};
-    vi.spyOn(CALLS, "find").mockReturnValueOnce(new Promise((resolve) => (reply.give = resolve)));
+    const gate = { asked: 0, open: false };
+    vi.spyOn(CALLS, "find").mockImplementationOnce(async () => {
+      gate.asked += 1;
+      await until(() => gate.open);
+      return { ok: true, value: { open: false } as Any };
+    });
     old.say("handback", handbackOf(id, { toReview: [] }));
-    await vi.waitFor(() => expect(reply.give).toBeDefined());
+    await vi.waitFor(() => expect(gate.asked).toBe(1));
     const now = await connected(desk);
-    reply.give?.({ ok: true, value: { open: false } });
-    await now.ask("ping");
+    gate.open = true;
+    for (let n = 0; n < 20; n++) await now.ask("ping");
     expect((await itemOf(desk, id)).state).toBe("active");
   });
 });

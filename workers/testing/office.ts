@@ -292,3 +292,8 @@ export async function later(desk: Desk, ms: number, agent?: Agent): Promise<void
   if (agent) await agent.ask("heartbeat");
   await runDurableObjectAlarm(desk.stub);
 }
+
+/** In a fake call: waits for the test. A promise of the test's own would be of another object's context. */
+export async function until(so: () => boolean): Promise<void> {
+  while (!so()) await new Promise((resolve) => setTimeout(resolve, 2));
+}

@@ -134,6 +134,7 @@ export function declineOffer(desk: Desk, row: ItemRow, reason: string): void {
 function signOf(desk: Desk, row: ItemRow, columns: Parameters<typeof change>[2] = {}): void {
   change(desk.db, row.id, { signed_at: desk.now, ...columns }, { quietly: true });
   if (desk.connection) changeRound(desk.db, row.id, row.round, { touched_on: desk.connection.id });
+  desk.alarm("stuck", desk.now + desk.team.policies.stuck_minutes * 60_000);
 }
 
 /** A line on how it goes; the last is kept (ITEM-1). */

@@ -8,6 +8,7 @@ import { type FeedbackRow, pendingFeedback } from "../store/parts.ts";
 import { changeRound, eventsOf, type RoundEnd, type RoundRow, roomOf, round } from "../store/rounds.ts";
 import { placeOf, priorityOf } from "./place.ts";
 import { questionEnded } from "./questions.ts";
+import { WAITS_TOO_LONG_MS } from "./stuck.ts";
 import { note } from "./tell.ts";
 
 export interface Move {
@@ -54,6 +55,7 @@ export function moveTo(desk: Desk, id: string, to: ItemState, move: Move): ItemR
   });
   note(desk, id, { by: move.by, was: row.state, became: to, why: move.why });
   if (to === "queued") beginRound(desk, id, move);
+  if (to === "waiting") desk.alarm("stuck", now + WAITS_TOO_LONG_MS);
   if (to === "done" || to === "canceled") cancelQuestions(desk, id);
   if (row.question !== null && to !== "queued" && to !== "active" && to !== "waiting")
     questionEnded(desk, row, to === "done" ? move.text : undefined, move.why);

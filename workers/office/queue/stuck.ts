@@ -6,7 +6,8 @@ import { tellHumans } from "./tell.ts";
 
 /** An offer without an answer for so long looks stuck. */
 export const UNANSWERED_MS = 300_000;
-const WAITS_TOO_LONG_MS = 7 * 86_400_000;
+/** What waits for so long looks stuck. */
+export const WAITS_TOO_LONG_MS = 7 * 86_400_000;
 
 interface Stuck {
   row: ItemRow;
