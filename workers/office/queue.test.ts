@@ -304,6 +304,25 @@ describe("rounds", () => {
     expect((await itemOf(desk, id)).round).toBe(2);
   });
 
+  test("PIPE-2: feedback on a pull request that nobody said was made in an item is a round of its ticket's", async () => {
+    const desk = await anOffice();
+    const ticket = { type: "ticket" as const, ref: "BP-1" };
+    await wake(desk, { subject: ticket, refs: [{ ...ticket, role: "trigger", source: "evt_1" }] });
+    const linked = { ...ticket, role: "linked" as const, source: `link:${pr.ref}` };
+    const refs = [{ ...pr, role: "trigger" as const, source: "evt_2" }, linked];
+    await wake(desk, { kind: "review_feedback", subject: pr, refs, feedback: said("c1") });
+    await wake(desk, {
+      kind: "review_feedback",
+      subject: { ...pr, ref: "acme/shop#99" },
+      feedback: said("c2"),
+    });
+    const { items } = await seen(desk);
+    expect(items).toHaveLength(2);
+    expect(items.filter((i: Any) => i.ticket === "BP-1")).toMatchObject([
+      { kind: "assigned", pr: pr.ref, round: 1 },
+    ]);
+  });
+
   test("PIPE-2: what comes while it is queued joins it, and an offer that is out is sent anew", async () => {
     const desk = await anOffice();
     const agent = await connected(desk);

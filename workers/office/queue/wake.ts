@@ -64,18 +64,26 @@ function saidBy(wake: Wake): NewFeedback | undefined {
 /** An item's kind is its newest round's; what it is by itself is its first one's. */
 const BEGAN_AS = "(SELECT kind FROM rounds WHERE rounds.item = items.id AND rounds.n = 1)";
 
-/** The newest own item that is about, or made, the wake's subject. */
-function about(desk: Desk, { subject }: Wake): ItemRow | undefined {
+/**
+ * The newest own item that is about, or made, the wake's subject; for a pull request that nobody said was made in an
+ * item, the one about the ticket that it is for.
+ */
+function about(desk: Desk, { subject, refs }: Wake): ItemRow | undefined {
   if (!subject || subject.type === "chat_thread") return undefined;
-  return desk.db.one<ItemRow>(
-    `SELECT items.* FROM refs JOIN items ON items.id = refs.item
-       WHERE refs.type = ? AND refs.ref = ? AND refs.role IN ('trigger', 'subject', 'created', 'attached')
-         AND items.state <> 'canceled' AND items.moving IS NULL
-         AND ${BEGAN_AS} NOT IN ('review', 'question', 'chat', 'merge')
-       ORDER BY items.state = 'done', items.id DESC LIMIT 1`,
-    subject.type,
-    subject.ref,
-  );
+  const linked = refs.filter(({ type, role }) => type === "ticket" && role === "linked");
+  for (const { type, ref } of [subject, ...(subject.type === "pr" ? linked : [])]) {
+    const found = desk.db.one<ItemRow>(
+      `SELECT items.* FROM refs JOIN items ON items.id = refs.item
+         WHERE refs.type = ? AND refs.ref = ? AND refs.role IN ('trigger', 'subject', 'created', 'attached')
+           AND items.state <> 'canceled' AND items.moving IS NULL
+           AND ${BEGAN_AS} NOT IN ('review', 'question', 'chat', 'merge')
+         ORDER BY items.state = 'done', items.id DESC LIMIT 1`,
+      type,
+      ref,
+    );
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /** The work that a thread belongs to, newest first: what is not itself a conversation before what is. */
