@@ -14,11 +14,22 @@ import { isMade, migrate } from "../../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../../kit/outbox.ts";
 import { faultOf, type Result } from "../../kit/result.ts";
 import { type Clock, openClock } from "../../room/ids.ts";
-import type { Address, AskAnswer, AskAsk, BoardLetters, Found, Identity, LiveChange } from "../letters.ts";
+import type {
+  Address,
+  AskAnswer,
+  AskAsk,
+  BoardLetters,
+  Found,
+  Identity,
+  LiveChange,
+  OfferAnswer,
+  OfferAsk,
+} from "../letters.ts";
 import { CALLS } from "./calls.ts";
 import { type Delivery, takeDelivery } from "./host/deliveries.ts";
 import type { BoardLedger } from "./ledger.ts";
 import { openLive } from "./live.ts";
+import { offer } from "./offer.ts";
 import { mustAdminister, mustOwn } from "./rights.ts";
 import { BOARD_MIGRATIONS } from "./schema.ts";
 import { TAKERS } from "./takers.ts";
@@ -111,6 +122,11 @@ export class Board extends DurableObject<Env> {
   /** Which of these items are in somebody else's office (ITEM-4). */
   itemsOfOthers(handle: string, ids: string[]): string[] {
     return isMade(this.#db) ? this.#work((ledger) => itemsOfOthers(ledger, handle, ids)) : [];
+  }
+
+  /** Whether an item still stands, and what it is offered with (OFFER-2, OFFER-4). */
+  offer(asked: OfferAsk): Result<OfferAnswer> {
+    return this.#do((ledger) => offer(ledger, asked));
   }
 
   /** Whom a question is for; it is on its way when this answers (ITEM-2). */
