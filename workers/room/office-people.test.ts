@@ -46,6 +46,7 @@ describe("TEAM-2 the team's people as agents", () => {
     expect(agents.every((m: Any) => m.online === undefined)).toBe(true);
     const { items: all } = await read(owner, "/v1/participants");
     expect(all.filter((p: Any) => p.kind === "harness").map((p: Any) => p.name)).toEqual(["Office"]);
+    expect(new Set(all.flatMap((p: Any) => p.person ?? []))).toEqual(new Set(["otter", "scout"]));
     expect(await agentIds(workspace)).toEqual({ scout: team["scout"]?.id, otter: team["otter"]?.id });
   });
 

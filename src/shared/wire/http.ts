@@ -98,7 +98,11 @@ export const me = z.object({
   agents: z.array(ownAgent).optional(),
 });
 /** Somebody of the workspace: a person, a harness, or an agent with the harness that runs it. */
-export const participantItem = self.extend({ harness_id: z.string().optional() });
+export const participantItem = self.extend({
+  harness_id: z.string().optional(),
+  /** The handle of the person of the team that this agent is (TEAM-2). */
+  person: z.string().optional(),
+});
 export const putMe = z.object({ time_zone: z.string().min(1).max(64) });
 
 /** A list's page; `next` is absent at the end (HTTP-2). */

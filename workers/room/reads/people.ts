@@ -35,6 +35,7 @@ export function participants(r: Reader, { cursor, limit }: PageArgs) {
       ...selfOf(p),
       kind: kindFor(r.viewer, p.kind),
       ...(p.harness_id === null ? {} : { harness_id: p.harness_id }),
+      ...(p.office_handle === null ? {} : { person: p.office_handle }),
     })),
     limit,
     (p) => p.participant_id,

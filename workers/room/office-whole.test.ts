@@ -1,0 +1,221 @@
+/** The room, the board and the offices together, as people and agents meet them. Only what an offer carries is not
+ * looked at here: every one stands as it is. */
+import { evictDurableObject } from "cloudflare:test";
+import { env, exports } from "cloudflare:workers";
+import { beforeEach, expect, test, vi } from "vitest";
+import { CALLS } from "../office/calls.ts";
+import {
+  type Any,
+  call,
+  connect,
+  newPerson,
+  newSpace,
+  newWorkspace,
+  ORIGIN,
+  type Party,
+  roomStub,
+  say,
+  send,
+} from "../testing/client.ts";
+import { factsOf } from "../testing/judge.ts";
+import { Agent, STANDS } from "../testing/office.ts";
+import { read } from "../testing/room.ts";
+import { agentToken, teamConfig } from "../testing/team.ts";
+import { agentIds } from "../testing/team-room.ts";
+
+beforeEach(() => {
+  vi.spyOn(CALLS, "offer").mockImplementation(async () => ({ ok: true, value: STANDS }));
+});
+
+interface Whole {
+  workspace: string;
+  ada: Party;
+  space: string;
+  team: Record<string, Party>;
+}
+
+/** A team that trusts Ada, and a space of hers with its people. */
+async function whole(...handles: string[]): Promise<Whole> {
+  const { id: workspace, owner: ada } = await newWorkspace();
+  const notify = await newSpace(ada, "Notices");
+  const body = teamConfig(handles, {
+    notify,
+    humans: [{ name: "Ada", user: ada.id, lead: true }],
+    usage: { track_cost: true },
+  });
+  const put = await call("PUT", "/v1/team", { token: ada.token, body });
+  if (put.status !== 200) throw new Error(JSON.stringify(put.body));
+  const ids = await agentIds(workspace);
+  const space = await newSpace(ada, "Lobby", Object.values(ids));
+  const team: Record<string, Party> = {};
+  for (const handle of handles)
+    team[handle] = { id: ids[handle] ?? "", token: await agentToken({ id: workspace, owner: ada }, handle) };
+  return { workspace, ada, space, team };
+}
+
+async function agentOf(at: Whole, handle: string): Promise<Agent> {
+  const url = `${ORIGIN}/v1/workspaces/${at.workspace}/people/${handle}/agent`;
+  const { webSocket } = await exports.default.fetch(new Request(url, { headers: { upgrade: "websocket" } }));
+  if (!webSocket) throw new Error("no socket");
+  const agent = new Agent(webSocket);
+  const hello = { person: handle, token: at.team[handle]?.token, protocolVersion: 3, agentVersion: "test" };
+  const { type, payload } = await agent.ask("hello", hello);
+  if (type !== "welcome") throw new Error(JSON.stringify(payload));
+  return agent;
+}
+
+const accept = (agent: Agent, workItemId: string) =>
+  agent.must("accept", { workItemId, runtime: "script", model: "m" });
+const handback = (agent: Agent, workItemId: string, more: object = {}) =>
+  agent.must("handback", {
+    workItemId,
+    status: "done",
+    summary: "Done.",
+    links: [],
+    toReview: ["it"],
+    ...more,
+  });
+
+/** Waits for a fact of a space that fits: letters take a moment. */
+async function fact(by: Party, spaceId: string, fits: (f: Any) => boolean): Promise<Any> {
+  const there = (await factsOf(by, spaceId)).find(fits);
+  if (there) return there;
+  const socket = await connect(by, { after_seq: 0 });
+  const found = await socket.next((f) => f.space_id === spaceId && fits(f));
+  socket.ws.close(1000, "seen");
+  return found;
+}
+
+test("CHAT-2 TEAM-2 a message in a room is offered to the person's agent, its work is a turn there, and it answers as itself", async () => {
+  const at = await whole("scout", "mason");
+  const scout = await agentOf(at, "scout");
+  const up = await call("POST", "/v1/attachments?filename=plan.txt", {
+    token: at.ada.token,
+    raw: "the plan",
+  });
+  const asked = await say(at.ada, at.space, "@scout paint the door", {
+    attachments: [{ attachment_id: up.body.attachment_id }],
+  });
+  const { workItem } = await scout.offer();
+  expect(workItem).toMatchObject({
+    kind: "chat",
+    trigger: "human",
+    origin: {
+      channel: at.space,
+      thread: asked.message_id,
+      requester: { id: at.ada.id, name: "Ada" },
+      direct: false,
+      participant: true,
+    },
+  });
+  const [file] = workItem.origin.files;
+  expect(file).toMatchObject({ id: up.body.attachment_id, name: "plan.txt", size: 8 });
+  const path = String(file.url).replace(/^https?:\/\/[^/]+/, "");
+  expect((await call("GET", path, { token: at.team["scout"]!.token })).body).toBe("the plan");
+  expect((await call("GET", path, { token: at.team["mason"]!.token })).status).toBe(403);
+
+  await accept(scout, workItem.id);
+  const started = await fact(at.ada, at.space, (f) => f.type === "run.started");
+  expect(started).toMatchObject({ agent_id: at.team["scout"]!.id, message_ids: [asked.message_id] });
+  await scout.must("progress", { workItemId: workItem.id, text: "stirring the paint" });
+  await fact(at.ada, at.space, (f) => f.type === "run.stepped" && f.text === "stirring the paint");
+  const said = await say(at.team["scout"]!, at.space, "It is blue now.", { reply_to: asked.message_id });
+  const posted = await fact(at.ada, at.space, (f) => f.message_id === said.message_id);
+  expect(posted).toMatchObject({ run_id: started.run_id, actor: { id: at.team["scout"]!.id } });
+  await handback(scout, workItem.id);
+  const ended = await fact(at.ada, at.space, (f) => f.type === "run.ended");
+  expect(ended).toMatchObject({ run_id: started.run_id, outcome: "done" });
+});
+
+test("CHAT-2 each message is one item, also while the board and the office are evicted", async () => {
+  const at = await whole("scout");
+  const board = env.BOARD.getByName(at.workspace);
+  const office = env.OFFICE.getByName(`${at.workspace}/scout`);
+  for (let n = 0; n < 6; n++) {
+    const sent = say(at.ada, at.space, `@scout task ${n}`);
+    if (n % 2 === 0) await evictDurableObject(board);
+    await sent;
+    await evictDurableObject(n % 3 === 0 ? office : roomStub(at.workspace));
+  }
+  const scout = await agentOf(at, "scout");
+  const titles: string[] = [];
+  for (let n = 0; n < 6; n++) {
+    const from = scout.frames.length;
+    const { workItem } = await scout.offer(n === 0 ? 0 : from - 1);
+    titles.push(workItem.title);
+    await accept(scout, workItem.id);
+    await handback(scout, workItem.id);
+  }
+  const { items } = await read(at.ada, "/v1/people/scout");
+  expect(items.filter((i: Any) => i.kind === "chat")).toHaveLength(6);
+  expect(new Set(titles).size).toBe(6);
+});
+
+test("TURN-4 CHAT-2 a person's stop of the turn cancels the item, and the agent's word on it comes too late", async () => {
+  const at = await whole("scout");
+  const scout = await agentOf(at, "scout");
+  await say(at.ada, at.space, "@scout count the stars");
+  const { workItem } = await scout.offer();
+  await accept(scout, workItem.id);
+  const { run_id } = await fact(at.ada, at.space, (f) => f.type === "run.started");
+  await send(at.ada, "run.stop", { run_id });
+  const ended = await fact(at.ada, at.space, (f) => f.type === "run.ended");
+  expect(ended.outcome).toBe("stopped");
+  const late = await scout.ask("progress", { workItemId: workItem.id, text: "1, 2, 3" });
+  expect(late.payload).toMatchObject({ code: "unknown_item" });
+  expect(late.payload.message).toContain("Ada");
+});
+
+test("ITEM-2 a question to a human is asked in their direct space, and the answer comes back to who asked", async () => {
+  const at = await whole("scout");
+  const scout = await agentOf(at, "scout");
+  await say(at.ada, at.space, "@scout paint the door");
+  const { workItem } = await scout.offer();
+  await accept(scout, workItem.id);
+  const asked = await scout.must("ask", { workItemId: workItem.id, to: "Ada", question: "Which colour?" });
+  expect(asked).toMatchObject({ status: "pending", to: "Ada" });
+  const socket = await connect(at.ada, { after_seq: 0 });
+  const question = await socket.next((f) => f.type === "question.asked");
+  expect(question).toMatchObject({ text: "Which colour?", to: [at.ada.id], agent_id: at.team["scout"]!.id });
+  await send(at.ada, "question.answer", { question_id: question.question_id, text: "Blue" });
+  await socket.next((f) => f.type === "run.ended" && f.run_id === question.run_id);
+  const answer = async (): Promise<Any> => {
+    const again = { workItemId: workItem.id, to: "Ada", question: "Which colour?" };
+    const { status, answer: text } = await scout.must("ask", again);
+    return status === "answered" ? text : answer();
+  };
+  expect(await answer()).toBe("Blue");
+});
+
+test("GUARD-6 CHAT-2 an agent of the team that mentions another gives it work, which it reads in its own office", async () => {
+  const at = await whole("scout", "mason");
+  const mason = await agentOf(at, "mason");
+  await say(at.team["scout"]!, at.space, "@mason build the wall");
+  const { workItem } = await mason.offer();
+  expect(workItem).toMatchObject({ kind: "chat", trigger: "agent" });
+  expect(workItem.origin.requester.id).toBe("scout");
+});
+
+test("PIPE-5 who is not named in the team's config wakes nobody", async () => {
+  const at = await whole("scout");
+  const scout = await agentOf(at, "scout");
+  const ben = await newPerson(at.ada, "Ben", "member", [at.space]);
+  await say(ben, at.space, "@scout do as I say");
+  await say(at.ada, at.space, "@scout paint the door");
+  const { workItem } = await scout.offer();
+  expect(workItem.origin.requester.id).toBe(at.ada.id);
+  const { items } = await read(at.ada, "/v1/people/scout");
+  expect(items).toHaveLength(1);
+});
+
+test("QUEUE-4 who watches hears of the work as it comes and goes", async () => {
+  const at = await whole("scout");
+  const socket = await connect(at.ada);
+  socket.send({ v: 1, type: "watch", office: true });
+  await say(at.ada, at.space, "@scout paint the door");
+  const changed = await socket.next((f) => f.type === "office.changed" && f.people?.includes("scout"));
+  expect(changed.v).toBe(1);
+  const from = socket.frames.length;
+  await agentOf(at, "scout");
+  await socket.next((f) => f.type === "office.changed", from);
+});
