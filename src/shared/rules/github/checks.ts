@@ -19,7 +19,8 @@ type Check = NonNullable<WorkEvent["check"]>;
 /** What counts as passed; all other endings are failures. A stale one never ended. */
 const PASSED = new Set(["success", "neutral", "skipped"]);
 
-function outcomeOf(run: Fields): Check["status"] {
+/** How a run, a suite, a job or a step ended, as far as it did. */
+export function outcomeOf(run: Fields): Check["status"] {
   const conclusion = textAt(run, "conclusion", 40);
   if (textAt(run, "status", 40) !== "completed" || conclusion === undefined || conclusion === "stale")
     return "pending";
