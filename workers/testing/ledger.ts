@@ -79,6 +79,7 @@ export class TestLedger {
       alarm: (name, at) => void this.alarms.set(name, Math.min(at, this.alarms.get(name) ?? at)),
       changed: () => undefined,
       secret: () => [],
+      hostApi: "https://api.github.com",
     };
   }
 

@@ -26,7 +26,11 @@ import type {
   OfferAsk,
 } from "../letters.ts";
 import { CALLS } from "./calls.ts";
+import type { Fetch } from "./host/api.ts";
+import { type CiLog, jobAsked, keptLog, readLog } from "./host/ci-log.ts";
 import { type Delivery, takeDelivery } from "./host/deliveries.ts";
+import { openHost } from "./host/host.ts";
+import { TOKEN, wantWaiting } from "./host/wants.ts";
 import type { BoardLedger } from "./ledger.ts";
 import { openLive } from "./live.ts";
 import { offer } from "./offer.ts";
@@ -42,6 +46,7 @@ import * as reads from "./tickets/read.ts";
 import { ticketUsage } from "./tickets/used.ts";
 import * as writes from "./tickets/write.ts";
 import { TIMED } from "./timed.ts";
+import { HOST_ALARM } from "./work/derive.ts";
 import { find } from "./work/find.ts";
 import { workEvent } from "./work/given.ts";
 import * as work from "./work/reads.ts";
@@ -58,10 +63,20 @@ class Undone<T> extends Error {
 export class Board extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
   wall: () => number = () => Date.now();
+  /** How the code host is reached: tests put a host of their own here. */
+  hostFetch: Fetch = (url, init) => fetch(url, init);
   readonly #db: Db;
   readonly #alarms;
   readonly #outbox;
   readonly #live = openLive((change) => CALLS.live(this.env, this.#workspace(), change));
+  readonly #host = openHost({
+    work: (work) => this.#work(work),
+    api: () => this.#hostApi(),
+    fetch: (url, init) => this.hostFetch(url, init),
+    now: () => this.wall(),
+    secrets: () => this.everySecret(),
+    fault: (error) => this.#fault(error),
+  });
   #clock: Clock | undefined;
   /** The config as it was parsed last: a cache of its row. */
   #team: { version: number; team: Team } | undefined;
@@ -148,7 +163,9 @@ export class Board extends DurableObject<Env> {
   putSecret(by: Identity, name: string, value: string): Result<null> {
     return this.#do((ledger) => {
       mustOwn(by);
-      return secrets.putSecret(ledger, this.#box(), by, name, value);
+      secrets.putSecret(ledger, this.#box(), by, name, value);
+      if (name === TOKEN) wantWaiting(ledger);
+      return null;
     }, this.ctx.id.name);
   }
 
@@ -230,6 +247,22 @@ export class Board extends DurableObject<Env> {
     return this.#do((ledger) => work.currentWork(ledger, handle));
   }
 
+  /** The end of a failed check's log, read at the code host (WORK-5). */
+  async ciLog(asked: AgentPayload<"ci_log">): Promise<Result<CiLog>> {
+    const all = this.everySecret();
+    const job = this.#do((ledger) => jobAsked(ledger, asked.url));
+    if (!job.ok) return job;
+    const kept = this.#do((ledger) => keptLog(ledger, job.value, asked.lines, all));
+    if (!kept.ok) return kept;
+    if (kept.value) return { ok: true, value: kept.value };
+    try {
+      const value = await readLog(this.#host.open(), job.value, asked.lines, all, (work) => this.#work(work));
+      return { ok: true, value };
+    } catch (error) {
+      return this.#refused(error);
+    }
+  }
+
   // ---- letters and time ----------------------------------------------------------------------------
 
   /** Letters from the room and the offices, each taken once. */
@@ -249,6 +282,8 @@ export class Board extends DurableObject<Env> {
     if (!isMade(this.#db)) return;
     await this.#alarms.fire(this.wall(), async (name) => {
       if (name === OUTBOX_ALARM) return this.#outbox.drain();
+      // Not awaited: a host that is slow must not hold up what else is due.
+      if (name === HOST_ALARM) return this.ctx.waitUntil(this.#host.run());
       const work = TIMED[name];
       if (work) this.#work(work);
     });
@@ -333,6 +368,7 @@ export class Board extends DurableObject<Env> {
       alarm: (name, at) => this.#alarms.by(name, at),
       changed: (what) => void changes.push(what),
       secret: (name) => secrets.secretValues(this.#db, this.#box(), name),
+      hostApi: this.#hostApi(),
     };
   }
 
@@ -345,6 +381,10 @@ export class Board extends DurableObject<Env> {
       this.#team = { version, team: teamSchema.parse(JSON.parse(row?.team ?? "{}")) };
     }
     return this.#team;
+  }
+
+  #hostApi(): string {
+    return this.env.GITHUB_API_URL || "https://api.github.com";
   }
 
   #workspace(): string {

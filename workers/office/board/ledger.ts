@@ -23,4 +23,6 @@ export interface BoardLedger {
   changed(what: LiveChange): void;
   /** A secret's values, the newest first; what cannot be opened is left out (SECRET-1). */
   secret(name: string): string[];
+  /** The API of the code host, as the deployment is configured (WORK-5). */
+  readonly hostApi: string;
 }

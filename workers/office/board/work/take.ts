@@ -7,6 +7,7 @@ import { ticketKey } from "../../../../src/shared/rules/ticket-links.ts";
 import { OFFICE_ACTOR, type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
 import { timeOf } from "../../../../src/shared/rules/work-state.ts";
 import { MAX_BODY_BYTES, type WorkEvent } from "../../../../src/shared/wire/work.ts";
+import { wantAfter } from "../host/wants.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { applyEvent } from "./apply.ts";
 import { carryOut, release } from "./carry.ts";
@@ -48,6 +49,7 @@ export function takeEvent(ledger: BoardLedger, given: WorkEvent, caused = false)
   carryOut(ledger, event, id, decide(event, facts, ledger.team));
   sendMoments(ledger, event, id, who);
   ledger.changed({ events: [id], tickets: event.ticket ? [event.ticket.key] : [] });
+  wantAfter(ledger, event);
   for (const derived of derivedFrom(ledger, event)) takeEvent(ledger, derived);
   return { id, duplicate: false };
 }
