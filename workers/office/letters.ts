@@ -297,6 +297,8 @@ export interface Found {
 export interface RoomMessage {
   text: string;
   author: WorkEvent["actor"];
+  /** ISO 8601. */
+  at: string;
   /** The message that its reply chain began with. */
   thread: string;
   direct: boolean;

@@ -58,7 +58,7 @@ function eventOf(desk: Desk, given: Message, room: RoomMessage | undefined): Wor
     id: `chat:${id.slice(0, 40)}`,
     type: "chat.message",
     source: "office",
-    at: new Date(desk.now).toISOString(),
+    at: room?.at ?? new Date(desk.now).toISOString(),
     actor: room?.author ?? {
       id: given.author.id,
       ...(given.author.name ? { name: firstCodePoints(given.author.name, 100) } : {}),

@@ -14,6 +14,7 @@ import { AgentRefused, asking, mustAgent } from "../handler.ts";
 import type { Found, ItemRef, Ref, Requester, Thread } from "../letters.ts";
 import { giveFeedback, makeItem, type NewItem } from "../queue/make.ts";
 import { noteRefs } from "../queue/tell.ts";
+import { workOn } from "../queue/wake.ts";
 import { type ItemRow, item, openItems, originOf, requesterOf } from "../store/items.ts";
 import { addThread, refsOf } from "../store/parts.ts";
 import { runningItem } from "./own.ts";
@@ -280,18 +281,6 @@ function linkTicket(
     made.id,
   );
   return made.id;
-}
-
-/** The newest own work about something, what is open first. */
-function workOn(desk: Desk, { type, ref }: Ref): ItemRow | undefined {
-  return desk.db.one<ItemRow>(
-    `SELECT items.* FROM refs JOIN items ON items.id = refs.item
-       WHERE refs.type = ? AND refs.ref = ? AND refs.role IN ('trigger', 'subject', 'created', 'attached')
-         AND items.state <> 'canceled' AND items.moving IS NULL AND items.kind NOT IN ('review', 'question', 'chat')
-       ORDER BY items.state = 'done', items.id DESC LIMIT 1`,
-    type,
-    ref,
-  );
 }
 
 export const workFileFor = asking<"work_file_for", Found | undefined>(

@@ -2,7 +2,7 @@
 import { isOpen } from "../../../src/shared/rules/item-states.ts";
 import type { OfferFeedback } from "../../../src/shared/wire/agent/index.ts";
 import type { Desk } from "../desk.ts";
-import type { ItemRef, OfficeLetters, Origin, Thread, Wake } from "../letters.ts";
+import type { ItemRef, OfficeLetters, Origin, Ref, Thread, Wake } from "../letters.ts";
 import { type ItemRow, item } from "../store/items.ts";
 import { addJournal, addThread, refsOf, threadsOf } from "../store/parts.ts";
 import { personRow } from "../store/person.ts";
@@ -71,19 +71,24 @@ const BEGAN_AS = "(SELECT kind FROM rounds WHERE rounds.item = items.id AND roun
 function about(desk: Desk, { subject, refs }: Wake): ItemRow | undefined {
   if (!subject || subject.type === "chat_thread") return undefined;
   const linked = refs.filter(({ type, role }) => type === "ticket" && role === "linked");
-  for (const { type, ref } of [subject, ...(subject.type === "pr" ? linked : [])]) {
-    const found = desk.db.one<ItemRow>(
-      `SELECT items.* FROM refs JOIN items ON items.id = refs.item
-         WHERE refs.type = ? AND refs.ref = ? AND refs.role IN ('trigger', 'subject', 'created', 'attached')
-           AND items.state <> 'canceled' AND items.moving IS NULL
-           AND ${BEGAN_AS} NOT IN ('review', 'question', 'chat', 'merge')
-         ORDER BY items.state = 'done', items.id DESC LIMIT 1`,
-      type,
-      ref,
-    );
+  for (const ref of [subject, ...(subject.type === "pr" ? linked : [])]) {
+    const found = workOn(desk, ref);
     if (found) return found;
   }
   return undefined;
+}
+
+/** The newest own item that is about, or made, something, what is open first. */
+export function workOn(desk: Desk, { type, ref }: Ref): ItemRow | undefined {
+  return desk.db.one<ItemRow>(
+    `SELECT items.* FROM refs JOIN items ON items.id = refs.item
+       WHERE refs.type = ? AND refs.ref = ? AND refs.role IN ('trigger', 'subject', 'created', 'attached')
+         AND items.state <> 'canceled' AND items.moving IS NULL
+         AND ${BEGAN_AS} NOT IN ('review', 'question', 'chat', 'merge')
+       ORDER BY items.state = 'done', items.id DESC LIMIT 1`,
+    type,
+    ref,
+  );
 }
 
 /** The work that a thread belongs to, newest first: what is not itself a conversation before what is. */
