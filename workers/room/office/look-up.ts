@@ -20,6 +20,7 @@ export function roomMessage(db: Db, handle: string, spaceId: string, messageId: 
   return {
     text: spokenText(db, words),
     author: authorOf(db, said),
+    at: new Date(said.at).toISOString(),
     thread: threadOf(db, messageId, JSON.parse(said.body) as PostedBody),
     files: attachmentsOf(db, words).map((file) => ({
       id: file.attachment_id,
