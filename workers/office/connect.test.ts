@@ -10,6 +10,7 @@ import {
   aToken,
   connected,
   type Desk,
+  eventually,
   fakeCalls,
   handback,
   handbackOf,
@@ -144,7 +145,7 @@ describe("replaced", () => {
       return { ok: true, value: { open: false } as Any };
     });
     old.say("handback", handbackOf(id, { toReview: [] }));
-    await vi.waitFor(() => expect(gate.asked).toBe(1));
+    await eventually(() => expect(gate.asked).toBe(1));
     const now = await connected(desk);
     gate.open = true;
     for (let n = 0; n < 20; n++) await now.ask("ping");

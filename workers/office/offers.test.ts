@@ -10,6 +10,7 @@ import {
   captureLetters,
   connected,
   type Desk,
+  eventually,
   fakeCalls,
   handback,
   handbackOf,
@@ -49,6 +50,29 @@ async function atWork(more: object = {}, item: object = {}) {
   return { desk, agent, id };
 }
 
+const accepting = (workItemId: string) => ({ workItemId, runtime: "r", model: "m" });
+
+const file = (id: string) => ({
+  id,
+  name: "a.png",
+  mimetype: "image/png",
+  size: 3,
+  url: "https://elsewhere/a",
+});
+
+const found = (more: object) => ({
+  ok: true as const,
+  value: { open: true, subject: { type: "x", ref: "x" }, ...more },
+});
+
+const sayFrame = async (by: Agent, frame: Any) => {
+  const from = by.frames.length;
+  by.ws.send(JSON.stringify(frame));
+  expect((await by.next((f) => f.replyTo === frame.id, from)).type).toBe("ack");
+};
+
+const told = (sent: Any, desk: Desk) => lettersOf(sent.room, desk, "notice").map((n) => n.text);
+
 describe("offers", () => {
   test("OFFER-1: an offer comes again after each reconnect until it is accepted; accepting twice is harmless", async () => {
     const desk = await anOffice();
@@ -73,11 +97,10 @@ describe("offers", () => {
     const a = await queue(desk, "A");
     await agent.offer();
     const b = await queue(desk, "B");
-    const of = (workItemId: string) => ({ workItemId, runtime: "r", model: "m" });
-    expect(await code(agent, "accept", of(b))).toBe("invalid");
-    expect(await code(agent, "accept", of(newId("itm")))).toBe("unknown_item");
+    expect(await code(agent, "accept", accepting(b))).toBe("invalid");
+    expect(await code(agent, "accept", accepting(newId("itm")))).toBe("unknown_item");
     await patch(desk, a, { status: "canceled" });
-    expect(await code(agent, "accept", of(a))).toBe("invalid");
+    expect(await code(agent, "accept", accepting(a))).toBe("invalid");
     expect((await itemOf(desk, a)).state).toBe("canceled");
   });
 
@@ -114,7 +137,7 @@ describe("offers", () => {
       return STANDS;
     });
     const agent = await connected(desk);
-    await vi.waitFor(() => expect(gate.asked).toBe(1));
+    await eventually(() => expect(gate.asked).toBe(1));
     const first = (await seen(desk)).items[0];
     await patch(desk, first.id, { status: "canceled" });
     await queue(desk, "B");
@@ -133,6 +156,7 @@ describe("offers", () => {
     const agent = await connected(desk);
     await queue(desk, "A");
     await agent.ask("ping");
+    expect(titles(agent)).toEqual([]);
     up = true;
     await later(desk, 61_000, agent);
     await agent.offer();
@@ -146,7 +170,7 @@ describe("offers", () => {
     await agent.must("progress", { workItemId: id, text: "on" });
     const b = await queue(desk, "B");
     await handback(agent, id);
-    await vi.waitFor(async () =>
+    await eventually(async () =>
       expect((await itemOf(desk, b)).why_waiting).toMatch(/^Nothing is offered until/),
     );
     expect(titles(agent)).toEqual(["A"]);
@@ -188,18 +212,18 @@ describe("offers", () => {
     const agent = await connected(desk);
     const id = await queue(desk, "A");
     for (let n = 1; n <= 5; n++) {
-      await vi.waitFor(() => expect(titles(agent).length).toBe(n));
+      await eventually(() => expect(titles(agent).length).toBe(n));
       const offer = agent.frames.findLast((f) => f.type === "offer");
       if (n % 2 === 0) await agent.must("decline", { workItemId: id, reason: `reason ${n}` });
       else agent.say("error", { code: "failed", message: `reason ${n}` }, { replyTo: offer.id });
       await agent.ask("ping");
-      if (n < 5) await vi.waitFor(async () => expect((await itemOf(desk, id)).offered).toBe(false));
+      if (n < 5) await eventually(async () => expect((await itemOf(desk, id)).offered).toBe(false));
       if (n < 5) await later(desk, 15 * 60_000 + 1, agent);
     }
     const row = await itemOf(desk, id);
     expect(row.state).toBe("blocked");
     for (const n of [1, 2, 3, 4, 5]) expect(row.why_waiting).toContain(`reason ${n}`);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(lettersOf(sent.room, desk, "notice")[0]?.text).toContain("declined 5 times"),
     );
   });
@@ -245,7 +269,7 @@ describe("offers", () => {
       await agent.must("accept", { workItemId: id, runtime: "r", model: "m" });
       await handback(agent, id, { summary: `round ${rounds}` });
       expect(rounds).toBeLessThan(30);
-      if (seenKeys.length < 30) await vi.waitFor(() => expect(agent.frames.at(-1).type).toBe("offer"));
+      if (seenKeys.length < 30) await eventually(() => expect(agent.frames.at(-1).type).toBe("offer"));
     }
     expect(seenKeys).toEqual(Array.from({ length: 30 }, (_, n) => `${n}`));
   });
@@ -294,13 +318,6 @@ describe("offers", () => {
   test("CHAT-2: files of our rooms are signed for the agent at each offer; others' are passed on", async () => {
     const desk = await anOffice();
     const requester = { id: newId("usr") };
-    const file = (id: string) => ({
-      id,
-      name: "a.png",
-      mimetype: "image/png",
-      size: 3,
-      url: "https://elsewhere/a",
-    });
     const att = newId("att");
     const base = { thread: newId("msg"), requester, direct: false, participant: true };
     await wake(desk, { kind: "chat", origin: { ...base, channel: newId("spc"), files: [file(att)] } });
@@ -325,7 +342,7 @@ describe("hand-backs", () => {
     const { desk, agent, id } = await atWork({}, { ticket: "BP-1" });
     await handback(agent, id, { status });
     expect(await itemOf(desk, id)).toMatchObject({ state, summary: "It is done." });
-    await vi.waitFor(() => {
+    await eventually(() => {
       const events = lettersOf(sent.board, desk, "event");
       expect(events.map((e) => [e.id, e.type, e.item.status])).toEqual([
         [`${id}/1/accepted`, "item.accepted", undefined],
@@ -359,10 +376,6 @@ describe("hand-backs", () => {
     expect(offer.payload.context.journal.at(-1).text).toContain("there is nothing to review");
   });
 
-  const found = (more: object) => ({
-    ok: true as const,
-    value: { open: true, subject: { type: "x", ref: "x" }, ...more },
-  });
   test.each([
     ["a kind that ends without", { kind: "review" }, undefined, "done"],
     ["a pull request opened in it", { pr: true }, undefined, "done"],
@@ -403,7 +416,7 @@ describe("hand-backs", () => {
     fakeCalls(() => ({ ...STANDS, wake: { tickets: [ticket], prs: [], docs: [], chats: [] } }));
     const { desk, agent, id } = await atWork({}, { ticket: "BP-1" });
     await handback(agent, id, { status: "silent" });
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(lettersOf(sent.board, desk, "event").at(-1).item).toMatchObject({
         status: "silent",
         before: { "BP-1": "ready" },
@@ -430,16 +443,11 @@ describe("hand-backs", () => {
       type: "journal",
       payload: { workItemId: id, text },
     }));
-    const say = async (by: Agent, frame: Any) => {
-      const from = by.frames.length;
-      by.ws.send(JSON.stringify(frame));
-      expect((await by.next((f) => f.replyTo === frame.id, from)).type).toBe("ack");
-    };
-    for (const frame of frames) await say(agent, frame);
+    for (const frame of frames) await sayFrame(agent, frame);
     const again = await connected(desk);
-    for (const frame of frames) await say(again, frame);
-    await say(again, { ...frames[1], id: newId("evt") });
-    await say(again, { ...frames[0], id: newId("evt") });
+    for (const frame of frames) await sayFrame(again, frame);
+    await sayFrame(again, { ...frames[1], id: newId("evt") });
+    await sayFrame(again, { ...frames[0], id: newId("evt") });
     await handback(again, id, { status: "waiting", summary: "" });
     await patch(desk, id, { status: "queued" });
     const { context } = (await again.next((f) => f.type === "offer")).payload;
@@ -476,7 +484,6 @@ describe("hand-backs", () => {
 
 describe("what looks stuck", () => {
   const notify = newId("spc");
-  const told = (sent: Any, desk: Desk) => lettersOf(sent.room, desk, "notice").map((n) => n.text);
 
   test("OFF-10: no sign of work for stuck_minutes is shown, and told once a stretch", async () => {
     const sent = captureLetters();
@@ -490,7 +497,7 @@ describe("what looks stuck", () => {
     expect(await itemOf(desk, id)).toMatchObject({ state: "active" });
     expect((await itemOf(desk, id)).stuck).toBeUndefined();
     await later(desk, 11 * 60_000, agent);
-    await vi.waitFor(() => expect(told(sent, desk).length).toBe(2));
+    await eventually(() => expect(told(sent, desk).length).toBe(2));
     expect(told(sent, desk)[0]).toContain('scout looks stuck on "A": no sign of work');
   });
 
@@ -504,7 +511,7 @@ describe("what looks stuck", () => {
     await agent.ask("ping");
     expect(titles(agent).length).toBeGreaterThanOrEqual(5);
     expect(new Set(titles(agent))).toEqual(new Set(["A"]));
-    await vi.waitFor(() => expect(told(sent, desk)).toMatchObject([expect.stringContaining("not answered")]));
+    await eventually(() => expect(told(sent, desk)).toMatchObject([expect.stringContaining("not answered")]));
     expect((await itemOf(desk, id)).stuck).toContain("not answered");
     await take(agent, id);
   });
@@ -514,7 +521,7 @@ describe("what looks stuck", () => {
     const { desk, agent, id } = await atWork({ notify });
     await handback(agent, id, { status: "waiting" });
     await later(desk, 7 * 86_400_000 + 1000, agent);
-    await vi.waitFor(() => expect(told(sent, desk)).toMatchObject([expect.stringContaining("waits")]));
+    await eventually(() => expect(told(sent, desk)).toMatchObject([expect.stringContaining("waits")]));
     expect(await itemOf(desk, id)).toMatchObject({ state: "waiting" });
   });
 });
@@ -549,7 +556,7 @@ describe("items", () => {
     expect(await code(agent, "usage", { windows: [{ name: "x", utilization: 1, resetsAt: "soon" }] })).toBe(
       "invalid",
     );
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(lettersOf(sent.board, desk, "windows")).toMatchObject([{ windows: [{ utilization: 0.5 }] }]);
       expect(lettersOf(sent.board, desk, "made")).toMatchObject([
         { item: id, ticket: "BP-7", pr: { repo: "acme/shop", number: 7 } },

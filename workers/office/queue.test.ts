@@ -7,6 +7,7 @@ import {
   captureLetters,
   connected,
   type Desk,
+  eventually,
   fakeCalls,
   handback,
   itemOf,
@@ -210,7 +211,7 @@ describe("people", () => {
     expect(items[0].why_waiting).toBe("Anna paused scout: lunch.");
     await desk.stub.resume(ANNA);
     await again.next((f) => f.type === "offer");
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(lettersOf(sent.room, desk, "paused").map((p) => p.paused)).toEqual([true, false]),
     );
   });
@@ -225,7 +226,7 @@ describe("people", () => {
     const from = agent.frames.length;
     await later(desk, 61_000, agent);
     await agent.next((f) => f.type === "offer", from);
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(lettersOf(sent.room, desk, "paused").at(-1)).toMatchObject({ paused: false }),
     );
   });
@@ -237,7 +238,7 @@ describe("people", () => {
     const agent = await connected(desk);
     await take(agent, id);
     await handback(agent, id);
-    await vi.waitFor(() => {
+    await eventually(() => {
       const told = lettersOf(sent.board, desk, "status");
       expect(told.at(-1)).toMatchObject({ status: "idle", queued: 0 });
       expect(told.map((s) => s.status)).toEqual(expect.arrayContaining(["offline", "idle", "working"]));
@@ -264,7 +265,7 @@ describe("people", () => {
     const offer = await agent.next((f) => f.type === "offer" && f.payload.workItem.title === "chat");
     const { id } = offer.payload.workItem;
     await agent.must("work_move", { workItemId: id, status: "canceled" });
-    await vi.waitFor(() => {
+    await eventually(() => {
       const told = lettersOf(sent.room, desk, "notice");
       expect(told.map((n) => [n.spaceIds, n.about])).toEqual([
         [[notify], [user, "scout"]],

@@ -297,3 +297,8 @@ export async function later(desk: Desk, ms: number, agent?: Agent): Promise<void
 export async function until(so: () => boolean): Promise<void> {
   while (!so()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
+
+/** Waits until something holds that nothing tells of: letters that leave, rows that follow them. */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(check, { timeout: 10_000, interval: 20 });
+}

@@ -129,5 +129,7 @@ export function takeNote(desk: Desk, { item: id, author, text, at }: OfficeLette
   const row = item(desk.db, id);
   if (!row) return;
   addJournal(desk.db, { item: id, round: row.round, at, author, text });
+  // An offer that is out has it too.
+  change(desk.db, id, {});
   desk.changed(id);
 }
