@@ -6,7 +6,7 @@ import { type JsonSchema, toJsonSchema } from "./json-schema.ts";
 /** A config to start from. A test reads it as the server would. */
 export const EXAMPLE = `key: SHOP
 humans:
-  - {name: Anna, lead: true, identities: {github: anna}}
+  - {name: Anna, lead: true, user: usr_01K4ZQPX000000000000000001, identities: {github: anna}}
 roles:
   dev: {title: Developer, summary: Writes code}
 people:
@@ -52,6 +52,9 @@ write \`# yaml-language-server: $schema=…/schemas/team.json\` as the first lin
 \`\`\`yaml
 ${EXAMPLE}\`\`\`
 
+- **Whom the team trusts stands in \`humans\`.** With their \`user\` (\`bullpen whoami\` shows one's id) what they say and assign
+  in this workspace wakes agents, with their \`identities\` what they do elsewhere. Others' doings are kept and shown as
+  untrusted, and wake nobody (PIPE-5).
 - **Handles are for ever.** A person who is taken out keeps the history under their handle; put back, they have it again
   and need a new token. No identity belongs to two (TEAM-3).
 - **It names secrets and holds none.** \`office\`: the office uses the value, set with \`bullpen secret set NAME\`. \`agent\`:

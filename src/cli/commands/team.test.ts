@@ -14,8 +14,14 @@ const folder = mkdtempSync(join(tmpdir(), "bullpen-team-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 let printed = "";
+let noted = "";
 beforeEach(() => {
   printed = "";
+  noted = "";
+  vi.spyOn(process.stderr, "write").mockImplementation((text) => {
+    noted += String(text);
+    return true;
+  });
   vi.spyOn(process.stdout, "write").mockImplementation((text) => {
     printed += String(text);
     return true;
@@ -45,6 +51,7 @@ describe("team check", () => {
     const path = file("team.yaml", EXAMPLE);
     expect(await check(path)).toBe(`${path} is right: 2 agents, 1 human, 1 repository.\n`);
     printed = "";
+    expect(noted).toBe("");
     expect(JSON.parse(await check(path, "--json"))).toMatchObject({
       key: "SHOP",
       policies: { stuck_minutes: 60 },
@@ -65,6 +72,11 @@ describe("team check", () => {
     expect(hint).toBe(`${lines.length} faults; nothing was changed.`);
   });
 
+  it("PIPE-5: says so where nobody here could wake an agent", async () => {
+    await check(file("alone.yaml", EXAMPLE.replace(/user: \w+, /, "")));
+    expect(noted).toContain("No human has a `user`");
+  });
+
   it("TEAM-1: a file that is no document, and one that is not there, are told apart", async () => {
     expect((await refusal(file("broken.json", "{"))).exitCode).toBe(EXIT.refused);
     expect((await refusal(join(folder, "none.yaml"))).exitCode).toBe(EXIT.usage);
@@ -80,7 +92,7 @@ describe("team check", () => {
 
 describe("team show", () => {
   const words = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
-  it("TEAM-1: prints YAML that reads back as the same config, and steers no terminal", () => {
+  it("TEAM-1: prints YAML that reads back as the same config, and steers no terminal", async () => {
     const hostile = fc.constantFrom(
       "\u009b2J",
       "a\u202eb",
@@ -92,13 +104,13 @@ describe("team show", () => {
       "null",
       " z ",
     );
-    fc.assert(
-      fc.property(fc.oneof(words, hostile), fc.oneof(words, hostile), (title, name) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(words, hostile), fc.oneof(words, hostile), async (title, name) => {
         const team = teamSchema.parse({
           roles: { dev: { title } },
           people: [{ handle: "ada", name, role: "dev" }],
         });
-        const text = yamlOf(team);
+        const text = await yamlOf(team);
         expect(text).not.toMatch(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/);
         expect(checkTeam(text, "yaml")).toEqual({ team });
       }),

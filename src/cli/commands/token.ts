@@ -61,7 +61,7 @@ function addTokens(program: Command): void {
       const rows = items.map((item) => [
         item.token_id,
         item.name,
-        item.session ? "session" : item.scopes.join(","),
+        usesOf(item),
         item.participant_id,
         item.last_used_at ? `used ${day(item.last_used_at)} ${clockTime(item.last_used_at)}` : "never used",
       ]);
@@ -83,6 +83,13 @@ function addTokens(program: Command): void {
       print("Revoked.");
     });
   examples(revoke, ["bullpen token revoke tok_01J…"]);
+}
+
+/** What a token is for, and of whom or what it is where that is no participant of the workspace's rooms. */
+function usesOf({ session, scopes, person, source, types: sends }: z.infer<typeof tokenItem>): string {
+  if (session) return "session";
+  if (source !== undefined) return `hook of ${source}: ${(sends ?? []).join(",")}`;
+  return person === undefined ? scopes.join(",") : `agent of ${person}`;
 }
 
 interface CreateOptions {
