@@ -55,7 +55,7 @@ export async function call(method: string, path: string, options: CallOptions = 
   }
   const response = await fetch(`${deployment.url}${path}`, init);
   const text = await response.text();
-  const isJson = response.headers.get("content-type")?.includes("json") === true && text !== "";
+  const isJson = response.headers.get("content-type")?.includes("application/json") === true && text !== "";
   const body: Any = isJson ? JSON.parse(text) : text;
   const answer = { status: response.status, headers: response.headers, body };
   answerSeen(method, path, answer);

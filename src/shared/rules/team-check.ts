@@ -1,4 +1,5 @@
 /** The team's config as it was sent: read, given its defaults, and checked whole, every fault at once (TEAM-1). */
+import type { ZodError } from "zod";
 import { op as opSchema } from "../wire/agent/ops.ts";
 import { type Team, type TeamRule, team as teamSchema } from "../wire/team.ts";
 import { WORK_EVENT_TYPES } from "../wire/work.ts";
@@ -50,9 +51,30 @@ export function checkTeam(
       if (new TextEncoder().encode(JSON.stringify(parsed.data)).byteLength > MAX_TEAM_BYTES)
         tell([], "is larger than 256 KiB with its defaults: leave out what the team does not need");
       if (faults.length === 0) return { team: parsed.data };
-    } else saidOfSchema(parsed.error, teamSchema, read.value, tell);
+    } else {
+      saidOfSchema(parsed.error, teamSchema, read.value, tell);
+      const rest = withoutFaulty(read.value, parsed.error);
+      if (rest !== undefined) checkAcross(rest, tell);
+    }
   }
   return { faults: fewFaults(faults) };
+}
+
+/** What refers to each other: with one of these at fault the others cannot be judged. */
+const RELATED = ["people", "humans", "roles", "repositories", "schedules", "pipeline"];
+
+/** The config without its faulty parts, where what is left can be judged on its own: all faults in one answer. */
+function withoutFaulty(value: unknown, error: ZodError): Team | undefined {
+  const faulty = new Set(
+    error.issues.flatMap(({ code, path, ...issue }) =>
+      code === "unrecognized_keys" && path.length === 0 && "keys" in issue
+        ? (issue.keys as string[])
+        : [String(path[0])],
+    ),
+  );
+  if (RELATED.some((part) => faulty.has(part))) return undefined;
+  const rest = Object.entries(value as object).filter(([key]) => !faulty.has(key));
+  return teamSchema.safeParse(Object.fromEntries(rest)).data;
 }
 
 /** The participants and spaces that a config names: whoever knows them is asked which there are not. */

@@ -69,7 +69,7 @@ describe("the config", () => {
   test("TEAM-1: only an owner or admin, and only on the version that was read", async () => {
     const team = await newTeam(["ada"]);
     const member = await newPerson(team.owner, "Ben");
-    const asked = config(team.owner, team.notify, ["ada"]);
+    const asked = config(team.owner, team.notify, ["ada"], { policies: { stuck_minutes: 9 } });
     expect((await putTeam(member, asked, '"1"')).status).toBe(403);
     expect((await putTeam(team.owner, asked, '"99"')).body.code).toBe("conflict");
     expect((await putTeam(team.owner, asked)).body.code).toBe("conflict");
@@ -280,11 +280,12 @@ describe("what an agent reads of the board", () => {
     await ada.ask("session", { workItemId: workItem.id, sessionId: "s" });
     const first = { usage: [{ session: "s", models: models(40) }], status: "waiting", toReview: undefined };
     await ada.ask("handback", handback(workItem.id, first));
+    const from = ada.frames.length;
     await call("PATCH", `/v1/people/ada/items/${workItem.id}`, {
       token: team.owner.token,
       body: { status: "queued" },
     });
-    await offered(ada, workItem.id, ada.frames.length);
+    await offered(ada, workItem.id, from);
     await accept(ada, workItem.id);
     await ada.ask("handback", handback(workItem.id, { usage: [{ session: "s", models: models(60) }] }));
     const used = async () => (await ada.ask("ticket_usage", { ticket: key })).payload;

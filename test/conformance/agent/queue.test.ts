@@ -161,8 +161,9 @@ describe("rounds", () => {
     expect((await itemOf(team, "ada", id)).progress).toBe("sanding");
     await agent.ask("handback", handback(id, { status: "waiting", toReview: undefined, summary: "Waits." }));
     expect((await itemOf(team, "ada", id)).state).toBe("waiting");
+    const from = agent.frames.length;
     await patch(team, "ada", id, { status: "queued" });
-    const { context } = await offered(agent, id, agent.frames.length);
+    const { context } = await offered(agent, id, from);
     const lines = context.journal.filter((l: Any) => l.text === "The wood is oak.");
     expect(lines).toMatchObject([{ author: "ada" }]);
   });

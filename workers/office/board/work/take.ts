@@ -16,6 +16,7 @@ import { assigneeOf, factsOf, talkMark } from "./facts.ts";
 import { sendMoments } from "./moments.ts";
 import { refsOf } from "./refs.ts";
 import { ticketRow } from "./store.ts";
+import { tellUntrusted } from "./tell.ts";
 
 export interface Taken {
   /** The board's own id of the event: what traces and letters name. */
@@ -47,6 +48,7 @@ export function takeEvent(ledger: BoardLedger, given: WorkEvent, caused = false)
   release(ledger, endedKeys(event, facts));
   remember(ledger, event);
   carryOut(ledger, event, id, decide(event, facts, ledger.team));
+  if (event.type === "chat.message" && !who.trusted) tellUntrusted(ledger, event);
   sendMoments(ledger, event, id, who);
   ledger.changed({ events: [id], tickets: event.ticket ? [event.ticket.key] : [] });
   wantAfter(ledger, event);
