@@ -131,6 +131,15 @@ describe("the agent's socket", () => {
     },
   );
 
+  // The wait is the platform's own timer, of another context than this one: it really takes so long.
+  test("OFF-2: who says nothing for ten seconds is told so and turned away, there or not", async () => {
+    const silent = await Promise.all([open(team.id, "scout"), open(team.id, "ghost")]);
+    for (const { closed, frames } of silent) {
+      expect(await closed).toEqual({ code: CLOSE.auth_failed, reason: "no hello in time" });
+      expect(frames.map((f) => f.payload.code)).toEqual(["unauthenticated"]);
+    }
+  }, 30_000);
+
   test("OFF-2: nobody's office is made by asking for it", async () => {
     const workspace = newId("ws");
     await said(workspace, "scout", (h) => frame(hello(h, "x")));
