@@ -1,5 +1,6 @@
 /** What a ticket's work used, added up (USE-2). */
 import type { Share, Totals } from "../wire/agent/parts.ts";
+import { toMicros, toUsd } from "./spend.ts";
 
 /** What one round used of one model; a round that used nothing has a line without a model. */
 export interface UsedLine {
@@ -34,6 +35,7 @@ export function nothingUsed(): Totals {
 export function addTotals(a: Totals, b: Totals): Totals {
   const sum = nothingUsed();
   for (const name of [...COUNTED, "tokens", "runs"] as const) sum[name] = a[name] + b[name];
+  sum.costUsd = dollars([a.costUsd, b.costUsd]);
   return sum;
 }
 
@@ -44,8 +46,14 @@ export function totalsOf(lines: readonly UsedLine[]): Totals {
     for (const name of COUNTED) sum[name] += line[name];
     sum.tokens += line.inputTokens + line.outputTokens + line.cacheReadTokens + line.cacheCreationTokens;
   }
+  sum.costUsd = dollars(lines.map((line) => line.costUsd));
   sum.runs = new Set(lines.map((line) => line.round)).size;
   return sum;
+}
+
+/** Added as micro-dollars: floating sums drift (SPEND-1). */
+function dollars(costs: readonly number[]): number {
+  return toUsd(costs.reduce((sum, cost) => sum + toMicros(cost), 0));
 }
 
 /** The parts by a key, the dearest first; lines without the key are in none. */
