@@ -243,22 +243,22 @@ describe("what an agent asks of the board", () => {
   });
 });
 
+const found = () =>
+  vi.spyOn(CALLS, "find").mockImplementation(async (_env, _workspace, _handle, target) =>
+    target === "bp-7"
+      ? {
+          ok: true,
+          value: {
+            ref: { type: "ticket", ref: "BP-7" },
+            subject: { type: "ticket", ref: "BP-7" },
+            open: true,
+          },
+        }
+      : { ok: false, error: { code: "not_found", message: "There is no such ticket." } },
+  );
+
 describe("documents, notes and the doctor", () => {
   const doc = { id: "D1", title: "Plan", url: "https://docs.test/D1" };
-  const found = () =>
-    vi.spyOn(CALLS, "find").mockImplementation(async (_env, _workspace, _handle, target) =>
-      target === "bp-7"
-        ? {
-            ok: true,
-            value: {
-              ref: { type: "ticket", ref: "BP-7" },
-              subject: { type: "ticket", ref: "BP-7" },
-              open: true,
-            },
-          }
-        : { ok: false, error: { code: "not_found", message: "There is no such ticket." } },
-    );
-
   test("ITEM-5: a linked document is the person's, of the ticket named or the item's own, and refers to it", async () => {
     found();
     const { desk, agent } = await world();

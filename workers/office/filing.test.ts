@@ -223,15 +223,15 @@ describe("CHAT-3: work_link and work_file_for", () => {
   });
 });
 
+const requests = (workItemId: string): [string, object][] => [
+  ["work_check", { workItemId, request: "x" }],
+  ["work_link", { workItemId, ticket: "BP-1", request: "x" }],
+  ["work_file_for", { workItemId, ticket: "BP-1", request: "x", assignee: "bob" }],
+  ["work_queue", { workItemId, title: "x" }],
+  ["work_attach", { workItemId, target: "BP-5" }],
+];
 test("CHAT-3: from a chat that is active only, and from one's own", async () => {
   const { desk, agent, id } = await chat();
-  const requests = (workItemId: string): [string, object][] => [
-    ["work_check", { workItemId, request: "x" }],
-    ["work_link", { workItemId, ticket: "BP-1", request: "x" }],
-    ["work_file_for", { workItemId, ticket: "BP-1", request: "x", assignee: "bob" }],
-    ["work_queue", { workItemId, title: "x" }],
-    ["work_attach", { workItemId, target: "BP-5" }],
-  ];
   await handback(agent, id);
   const plain = await queue(desk, "Plain");
   await take(agent, plain);
@@ -246,22 +246,22 @@ test("CHAT-3: from a chat that is active only, and from one's own", async () => 
   expect(lettersNow(desk, "room", "brief")).toEqual([]);
 });
 
-describe("CHAT-4: work_attach", () => {
-  /** Own work about something, handed back with a status. */
-  async function work(
-    desk: Desk,
-    agent: Agent,
-    ref: { type: "ticket" | "pr"; ref: string },
-    status: string,
-  ): Promise<string> {
-    const from = agent.frames.length;
-    await wake(desk, { title: `Work on ${ref.ref}`, subject: ref });
-    const { workItem } = await agent.offer(from);
-    await take(agent, workItem.id, from);
-    await handback(agent, workItem.id, { status, ...(status === "done" ? {} : { toReview: undefined }) });
-    return workItem.id;
-  }
+/** Own work about something, handed back with a status. */
+async function work(
+  desk: Desk,
+  agent: Agent,
+  ref: { type: "ticket" | "pr"; ref: string },
+  status: string,
+): Promise<string> {
+  const from = agent.frames.length;
+  await wake(desk, { title: `Work on ${ref.ref}`, subject: ref });
+  const { workItem } = await agent.offer(from);
+  await take(agent, workItem.id, from);
+  await handback(agent, workItem.id, { status, ...(status === "done" ? {} : { toReview: undefined }) });
+  return workItem.id;
+}
 
+describe("CHAT-4: work_attach", () => {
   test("CHAT-4 REPORT-3: the message is feedback of a round on it, and the thread is the work's too", async () => {
     const desk = await anOffice();
     const agent = await connected(desk);

@@ -263,7 +263,7 @@ function linkTicket(
   }
   const { refs, ...from } = fromChat(desk, chat);
   const title = subject.title ?? request;
-  const made = makeItem(desk, {
+  return makeItem(desk, {
     ...from,
     kind: "assigned",
     title,
@@ -272,15 +272,7 @@ function linkTicket(
     ...(foldTitle(title) === foldTitle(request) ? {} : { body: request }),
     why: `filed from "${chat.title}"`,
     last: waiting,
-  });
-  // Its assignment, which may still be on its way here, wakes the person for this same item (PIPE-1).
-  desk.db.run(
-    "INSERT INTO wakes (key, event, item) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-    `assigned:${ref.ref}:${desk.handle}`,
-    `work_link:${made.id}`,
-    made.id,
-  );
-  return made.id;
+  }).id;
 }
 
 export const workFileFor = asking<"work_file_for", Found | undefined>(

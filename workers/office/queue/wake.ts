@@ -27,9 +27,15 @@ function wokenBy(desk: Desk, wake: Wake): ItemRow | undefined {
     "SELECT items.* FROM wakes JOIN items ON items.id = wakes.item WHERE wakes.key = ? ORDER BY items.id DESC LIMIT 1",
     wake.key,
   );
-  if (!row || !isOpen(row.state)) return undefined;
-  noteRefs(desk, row.id, wake.refs);
-  return row;
+  const open = [row, filedAs(desk, wake)].find((one) => one && isOpen(one.state));
+  if (open) noteRefs(desk, open.id, wake.refs);
+  return open;
+}
+
+/** The work that a chat filed a ticket as: its assignment comes later, or is decided anew, and makes no other (CHAT-3). */
+function filedAs(desk: Desk, { kind, subject }: Wake): ItemRow | undefined {
+  const row = kind === "assigned" && subject ? workOn(desk, subject) : undefined;
+  return row && refsOf(desk.db, row.id).some(({ source }) => source === "work_link") ? row : undefined;
 }
 
 /** Feedback on something of an own item is a round of that item (PIPE-2); its id. */
