@@ -179,6 +179,8 @@ export interface BoardLetters {
   answered: { ask: string; from: string; answer: string; by: string };
   /** The asker's office: nobody waits for it any more. The asked person's: nobody will answer it (ITEM-2). */
   question_canceled: { ask: string; to: string; why?: string };
+  /** A room's message that was for people of the team was edited or taken back (NEW-7): `text` or `deleted`. */
+  message_changed: { messageId: string; text?: string; deleted?: true };
 }
 
 // ---- to the Room ------------------------------------------------------------------------------------

@@ -96,14 +96,15 @@ describe("CHAT-2 messages for the team's people", () => {
       { id: attachment_id, name: "map.txt", mimetype: "text/plain", size: 7, url: "" },
     ]);
     await roomStub(room.workspace).transcribed(attachment_id, "go left at the oak");
-    expect(await waiting(room.workspace, "message_changed")).toEqual([
-      {
-        target: "office/scout",
-        kind: "message_changed",
-        messageId: message_id,
-        text: "go left at the oak",
-      },
-    ]);
+    const changed = { kind: "message_changed", messageId: message_id, text: "go left at the oak" };
+    const sent = await waiting(room.workspace, "message_changed");
+    expect(sent).toHaveLength(2);
+    expect(sent).toEqual(
+      expect.arrayContaining([
+        { target: "board", ...changed },
+        { target: "office/scout", ...changed },
+      ]),
+    );
   });
 
   test("CHAT-2 an author of the team is named by handle, another harness's agent by its id", async () => {
@@ -183,7 +184,7 @@ describe("CHAT-2 messages for the team's people", () => {
     expect((await events(room)).map((e) => [e.chat.to, e.chat.message])).toEqual([["otter", message_id]]);
   });
 
-  test("NEW-7 edits and deletions reach the offices that were sent the message, and no other", async () => {
+  test("NEW-7 edits and deletions reach the board and the offices that were sent the message, and no other", async () => {
     const room = await teamRoom("scout", "otter");
     const { message_id } = await say(room.bob, room.space, "@Scout find the door");
     const other = await say(room.bob, room.space, "@Bob note to self");
@@ -191,10 +192,13 @@ describe("CHAT-2 messages for the team's people", () => {
     await send(room.bob, "message.edit", { message_id, text: "@Otter find the window" });
     await send(room.bob, "message.edit", { message_id: other.message_id, text: "nothing" });
     await send(room.bob, "message.delete", { message_id });
-    const of = { target: "office/scout", kind: "message_changed", messageId: message_id };
-    expect(await waiting(room.workspace)).toEqual([
-      { ...of, text: "@Otter find the window" },
-      { ...of, deleted: true },
+    const of = (target: string) => ({ target, kind: "message_changed", messageId: message_id });
+    const sent = (await waiting(room.workspace)).toSorted((a, b) => (a.target < b.target ? -1 : 1));
+    expect(sent).toEqual([
+      { ...of("board"), text: "@Otter find the window" },
+      { ...of("board"), deleted: true },
+      { ...of("office/scout"), text: "@Otter find the window" },
+      { ...of("office/scout"), deleted: true },
     ]);
   });
 

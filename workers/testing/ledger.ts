@@ -54,6 +54,7 @@ export class TestLedger {
   readonly office: ToOffice[] = [];
   readonly room: ToRoom[] = [];
   readonly alarms = new Map<string, number>();
+  secrets: string[] = [];
   team: Team;
   readonly #state: DurableObjectState;
   readonly db;
@@ -78,7 +79,7 @@ export class TestLedger {
       toRoom: (kind, body) => void this.room.push({ kind, body } as ToRoom),
       alarm: (name, at) => void this.alarms.set(name, Math.min(at, this.alarms.get(name) ?? at)),
       changed: () => undefined,
-      secret: () => [],
+      secret: () => this.secrets,
       hostApi: "https://api.github.com",
     };
   }

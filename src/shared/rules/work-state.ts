@@ -18,7 +18,7 @@ export const AHEAD_MS = 60_000;
 
 /** When an event happened, ms: by its source's clock, which is not believed about the future. */
 export function timeOf(at: string, now: number): number {
-  return Math.min(Date.parse(at), now + AHEAD_MS);
+  return Math.max(0, Math.min(Date.parse(at), now + AHEAD_MS));
 }
 
 /** Puts what an event gives over what stands; what is older than the field stays out (WORK-1). */

@@ -7,6 +7,7 @@ import { takeStatus } from "./team/people.ts";
 import { takeUsed } from "./tickets/used.ts";
 import { takeActResult } from "./work/acts.ts";
 import { takeMade } from "./work/made.ts";
+import { takeMessageChanged } from "./work/messages.ts";
 import { takeRefs } from "./work/moments.ts";
 import { takeEvent } from "./work/take.ts";
 
@@ -17,6 +18,7 @@ export const TAKERS: Takers = {
   event: (ledger, event) => void takeEvent(ledger, event),
   act_result: takeActResult,
   refs: takeRefs,
+  message_changed: takeMessageChanged,
   made: takeMade,
   status: takeStatus,
   windows: takeWindows,

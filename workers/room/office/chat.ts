@@ -105,11 +105,13 @@ export function tellChanged(w: Writer, messageId: string): void {
     JSON.stringify(addressed_to),
     messageId,
   );
-  for (const { office_handle } of handles)
-    w.toOffice(office_handle, "message_changed", {
-      messageId,
-      ...(words.text === null ? { deleted: true as const } : { text: spokenText(w.db, words) }),
-    });
+  if (handles.length === 0) return;
+  const changed = {
+    messageId,
+    ...(words.text === null ? { deleted: true as const } : { text: spokenText(w.db, words) }),
+  };
+  w.toBoard("message_changed", changed);
+  for (const { office_handle } of handles) w.toOffice(office_handle, "message_changed", changed);
 }
 
 /**

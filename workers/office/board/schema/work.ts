@@ -12,6 +12,7 @@ CREATE TABLE events (
   UNIQUE (source, source_id)
 ) STRICT;
 CREATE INDEX events_type ON events (type, n);
+CREATE INDEX events_message ON events (json_extract(event, '$.chat.message')) WHERE type = 'chat.message';
 CREATE TABLE event_refs (
   type TEXT NOT NULL, ref TEXT NOT NULL, n INTEGER NOT NULL, counts TEXT, PRIMARY KEY (type, ref, n)
 ) STRICT, WITHOUT ROWID;

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ANNA, START, withLedger } from "../../../testing/ledger.ts";
 import { item, onBoard, open, status, ticket, wakes } from "../../../testing/work.ts";
 import { takeMade } from "./made.ts";
+import { takeMessageChanged } from "./messages.ts";
+import { trace } from "./trace.ts";
 
 const at = (s: number) => new Date(START + s * 1000).toISOString();
 
@@ -221,6 +223,18 @@ describe("PIPE-1 documents, chat, questions, schedules", () => {
       expect(t.decided(t.take(message({ actor: { id: "scout" } }, { message: "msg_4" })))).toEqual([
         "ignore scout",
       ]);
+    });
+  });
+
+  test("NEW-7 a message that was edited or taken back is so on the board", async () => {
+    await withLedger((t) => {
+      const id = t.take(message());
+      const text = () => trace(t.ledger, id)?.event.chat?.text;
+      t.work((l) => takeMessageChanged(l, { messageId: "msg_1", text: "Paint it" }));
+      expect(text()).toBe("Paint it");
+      t.work((l) => takeMessageChanged(l, { messageId: "msg_1", deleted: true }));
+      expect(text()).toBe("");
+      expect(JSON.stringify(t.db.all("SELECT event FROM events"))).not.toContain("door");
     });
   });
 

@@ -102,6 +102,20 @@ describe("PIPE-1 pull requests", () => {
     });
   });
 
+  test("PIPE-4 what checks say is masked of secrets, stored and by their form, and stays data", async () => {
+    await withLedger((t) => {
+      t.secrets = ["s3cretvalue-of-the-team"];
+      open(t);
+      check(t, "lint", "failure", "a1", { summary: "token=abcdef123456 s3cretvalue-of-the-team failed" });
+      const wake = t.letters("wake")[0];
+      expect(wake?.feedback?.body).toContain("failed");
+      expect(
+        JSON.stringify([wake, t.db.all("SELECT event FROM events"), t.db.all("SELECT * FROM checks")]),
+      ).not.toMatch(/s3cretvalue|abcdef123456/);
+      expect(wake?.title).toBe("Feedback on acme/shop#12: Add a cart");
+    });
+  });
+
   test("PIPE-1 pr.checks_failed: not while one runs, not of an older head, not of others' pull requests", async () => {
     await withLedger((t) => {
       open(t);

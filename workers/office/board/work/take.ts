@@ -1,5 +1,6 @@
 /** The one way in: whatever happens around the team's work comes through here (WORK-1, PIPE-1, PIPE-3). */
 
+import { mask } from "../../../../src/shared/rules/mask.ts";
 import { decide } from "../../../../src/shared/rules/pipeline.ts";
 import { endedKeys } from "../../../../src/shared/rules/pipeline-rules.ts";
 import { firstBytes } from "../../../../src/shared/rules/text.ts";
@@ -37,7 +38,7 @@ export function takeEvent(ledger: BoardLedger, given: WorkEvent, caused = false)
     given.id,
   );
   if (known) return { id: known.id, duplicate: true };
-  const event = normal(given);
+  const event = normal(ledger, given);
   const at = timeOf(event.at, ledger.now);
   const who = actorOf(ledger, event);
   const id = keep(ledger, event, at, who);
@@ -127,8 +128,8 @@ function actorOf(ledger: BoardLedger, event: WorkEvent): Who {
   );
 }
 
-/** Keys in one spelling, and long text cut to what is kept (WORK-1). */
-function normal(event: WorkEvent): WorkEvent {
+/** Keys in one spelling, long text cut to what is kept (WORK-1), and no secret in what checks say (PIPE-4). */
+function normal(ledger: BoardLedger, event: WorkEvent): WorkEvent {
   const cut = { ...event };
   if (event.ticket) {
     const { key, parent, description } = event.ticket;
@@ -142,7 +143,8 @@ function normal(event: WorkEvent): WorkEvent {
   if (event.item) cut.item = { ...event.item, tickets: [...new Set(event.item.tickets.map(ticketKey))] };
   if (event.doc?.ticket) cut.doc = { ...event.doc, ticket: ticketKey(event.doc.ticket) };
   if (event.pr?.body) cut.pr = { ...event.pr, body: cut64(event.pr.body) };
-  if (event.check?.summary) cut.check = { ...event.check, summary: cut64(event.check.summary) };
+  if (event.check?.summary)
+    cut.check = { ...event.check, summary: mask(cut64(event.check.summary), storedSecrets(ledger)) };
   if (event.comment) cut.comment = { ...event.comment, body: cut64(event.comment.body) };
   if (event.review?.body) cut.review = { ...event.review, body: cut64(event.review.body) };
   if (event.chat) cut.chat = { ...event.chat, text: cut64(event.chat.text) };
@@ -151,3 +153,9 @@ function normal(event: WorkEvent): WorkEvent {
 }
 
 const cut64 = (text: string): string => firstBytes(text, MAX_BODY_BYTES);
+
+/** The values of every secret that the team names, and of the code host's own (SECRET-1). */
+function storedSecrets(ledger: BoardLedger): string[] {
+  const names = new Set([...Object.keys(ledger.team.secrets), "github_token", "github_webhook_secret"]);
+  return [...names].flatMap((name) => ledger.secret(name));
+}
