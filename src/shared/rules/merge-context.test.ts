@@ -1,20 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type OtherPr, othersOf, relationOf } from "./merge-context.ts";
+import { type Branches, othersOf, relationOf } from "./merge-context.ts";
 
-const pr = { ref: "a/b#1", head: "feat", base: "main" };
-const other = (number: number, more: Partial<OtherPr> = {}): OtherPr => ({
-  ref: `a/b#${number}`,
+const pr: Branches = { key: "a/b#1", number: 1, head: "feat", base: "main" };
+const other = (number: number, more: Partial<Branches> = {}): Branches => ({
+  key: `a/b#${number}`,
   number,
-  title: "x",
-  author: "bob",
-  draft: false,
-  approved: false,
-  ci: "none",
-  mergeable: "unknown",
   head: `h${number}`,
   base: "release",
-  files: [],
   ...more,
 });
 
@@ -29,26 +22,17 @@ test.each([
 });
 
 test("OFFER-8 branches that nobody knows are not the same", () => {
-  expect(
-    relationOf({ ref: "a/b#1", head: null, base: null }, other(2, { head: null, base: null }), []),
-  ).toEqual([]);
+  const unknown = { head: null, base: null };
+  expect(relationOf({ ...pr, ...unknown }, other(2, unknown), [])).toEqual([]);
 });
 
 test("OFFER-8 related ones first, then the newest, the rest counted, a few files named", () => {
-  const files = ["a", "b", "c", "d", "e", "f", "g"];
-  const all = [
-    other(2),
-    other(9),
-    other(3, { base: "main" }),
-    other(4, { files }),
-    other(5, { base: "feat" }),
-    other(1),
-  ];
-  const { others, moreOthers } = othersOf(pr, all, 4);
-  expect(others.map((o) => o.number)).toEqual([5, 4, 3, 9]);
+  const shared = new Map([["a/b#4", ["a", "b", "c", "d", "e", "f", "g"]]]);
+  const all = [other(2), other(9), other(3, { base: "main" }), other(4), other(5, { base: "feat" }), pr];
+  const { others, more } = othersOf(pr, all, shared, 4);
+  expect(others.map((o) => o.pr.number)).toEqual([5, 4, 3, 9]);
   expect(others[1]?.files).toEqual(["a", "b", "c", "d", "e"]);
-  expect(moreOthers).toBe(1);
-  expect(othersOf(pr, [other(2)], 4)).not.toHaveProperty("moreOthers");
+  expect(more).toBe(1);
 });
 
 test("OFFER-8 nothing is lost and nothing comes twice", () => {
@@ -59,11 +43,12 @@ test("OFFER-8 nothing is lost and nothing comes twice", () => {
   });
   fc.assert(
     fc.property(fc.uniqueArray(anyOther, { selector: (o) => o.n }), fc.nat(30), (given, items) => {
-      const all = given.map(({ n, base, file }) => other(n, { base, files: file ? ["a"] : [] }));
-      const { others, moreOthers = 0 } = othersOf(pr, all, items);
-      expect(others.length + moreOthers).toBe(all.length);
+      const all = given.map(({ n, base }) => other(n, { base }));
+      const shared = new Map(given.flatMap(({ n, file }) => (file ? [[`a/b#${n}`, ["a"]] as const] : [])));
+      const { others, more } = othersOf(pr, all, shared, items);
+      expect(others.length + more).toBe(all.length);
       expect(others.length).toBeLessThanOrEqual(items);
-      expect(new Set(others.map((o) => o.ref)).size).toBe(others.length);
+      expect(new Set(others.map((o) => o.pr.key)).size).toBe(others.length);
     }),
   );
 });

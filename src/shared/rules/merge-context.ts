@@ -2,19 +2,24 @@
 import type { Wake } from "../wire/agent/index.ts";
 
 export type Merge = NonNullable<Wake["merge"]>;
-type Other = Merge["others"][number];
-type Relation = Other["relation"][number];
+type Relation = Merge["others"][number]["relation"][number];
 
 /** Files that both change, of which an offer names the first few. */
 export const OVERLAPS = 5;
 
 /** The branches of a pull request, as far as they are known. */
 export interface Branches {
-  ref: string;
+  key: string;
+  number: number;
   head: string | null;
   base: string | null;
 }
-export type OtherPr = Branches & Omit<Other, "relation" | "ref">;
+export interface Related<T> {
+  pr: T;
+  relation: Relation[];
+  /** The first of the files that both change. */
+  files: string[];
+}
 
 /** How another pull request relates to this one; nothing in common is an empty list. */
 export function relationOf(pr: Branches, other: Branches, files: readonly string[]): Relation[] {
@@ -27,26 +32,28 @@ export function relationOf(pr: Branches, other: Branches, files: readonly string
 }
 
 /** A stack breaks, files conflict, and a base only moves: the closer relation first. */
-function closeness({ relation }: Other): number {
+function closeness(relation: readonly Relation[]): number {
   if (relation.includes("stacked_on_it") || relation.includes("under_it")) return 3;
   if (relation.includes("overlapping_files")) return 2;
   return relation.includes("same_base") ? 1 : 0;
 }
 
-/** The other open pull requests, the related ones first, then the newest; of too many the rest is counted (OFFER-8). */
-export function othersOf(
+/**
+ * The other open pull requests, the related ones first, then the newest; of too many the rest is counted (OFFER-8).
+ * @param shared the files that each changes too, by its key
+ */
+export function othersOf<T extends Branches>(
   pr: Branches,
-  others: readonly OtherPr[],
+  others: readonly T[],
+  shared: ReadonlyMap<string, readonly string[]>,
   items: number,
-): Pick<Merge, "others" | "moreOthers"> {
+): { others: Related<T>[]; more: number } {
   const related = others
-    .filter((other) => other.ref !== pr.ref)
-    .map(({ head, base, files, ...other }) => ({
-      ...other,
-      relation: relationOf(pr, { ref: other.ref, head, base }, files),
-      files: files.slice(0, OVERLAPS),
-    }))
-    .toSorted((a, b) => closeness(b) - closeness(a) || b.number - a.number);
-  const more = related.length - items;
-  return { others: related.slice(0, items), ...(more > 0 && { moreOthers: more }) };
+    .filter((other) => other.key !== pr.key)
+    .map((other): Related<T> => {
+      const files = shared.get(other.key) ?? [];
+      return { pr: other, relation: relationOf(pr, other, files), files: files.slice(0, OVERLAPS) };
+    })
+    .toSorted((a, b) => closeness(b.relation) - closeness(a.relation) || b.pr.number - a.pr.number);
+  return { others: related.slice(0, items), more: Math.max(0, related.length - items) };
 }

@@ -33,7 +33,7 @@ import { openHost } from "./host/host.ts";
 import { TOKEN, wantWaiting } from "./host/wants.ts";
 import type { BoardLedger } from "./ledger.ts";
 import { openLive } from "./live.ts";
-import { offer } from "./offer.ts";
+import { offer, unreadFor } from "./offer/offer.ts";
 import { mustAdminister, mustOwn } from "./rights.ts";
 import { BOARD_MIGRATIONS } from "./schema.ts";
 import { TAKERS } from "./takers.ts";
@@ -52,6 +52,8 @@ import { workEvent } from "./work/given.ts";
 import * as work from "./work/reads.ts";
 import { traceFor, workEvents } from "./work/trace.ts";
 
+/** The longest that a merge's offer waits for what the code host says of it (WORK-5). */
+const HOST_WAIT_MS = 2500;
 /** The config before there is one: nobody is in the team. */
 const NO_TEAM = teamSchema.parse({});
 
@@ -140,8 +142,12 @@ export class Board extends DurableObject<Env> {
   }
 
   /** Whether an item still stands, and what it is offered with (OFFER-2, OFFER-4). */
-  offer(asked: OfferAsk): Result<OfferAnswer> {
-    return this.#do((ledger) => offer(ledger, asked));
+  async offer(asked: OfferAsk): Promise<Result<OfferAnswer>> {
+    const unread = this.#do((ledger) => unreadFor(ledger, asked));
+    // What is read meanwhile may change everything: the answer is made afterwards, of what then stands.
+    if (unread.ok) await this.#host.soon(unread.value, HOST_WAIT_MS);
+    const all = this.everySecret();
+    return this.#do((ledger) => offer(ledger, asked, all));
   }
 
   /** Whom a question is for; it is on its way when this answers (ITEM-2). */

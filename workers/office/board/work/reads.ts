@@ -45,7 +45,7 @@ export function ticketPrs(
 }
 
 /** State of the latest submitted review: a verdict before a comment. */
-function lastReview(ledger: BoardLedger, pr: PrRow): { review?: string } {
+export function lastReview(ledger: BoardLedger, pr: PrRow): { review?: string } {
   const reviews = reviewsOf(ledger, pr).filter((r) => r.who.trusted);
   const latest = [...verdicts(reviews.map((r) => ({ ...r, reviewer: r.who.key }))).values()];
   const last = latest.toSorted((a, b) => a.at - b.at).at(-1) ?? reviews.at(-1);
