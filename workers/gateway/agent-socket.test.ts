@@ -16,10 +16,10 @@ beforeAll(async () => {
   tokens.elsewhere = await agentToken(await newTeam(), "scout");
 });
 
-const open = async (workspace: string, handle: string): Promise<Agent> => {
+const open = async (workspace: string, handle: string, address = newId("evt")): Promise<Agent> => {
   const url = `${ORIGIN}/v1/workspaces/${workspace}/people/${handle}/agent`;
   const { status, webSocket } = await exports.default.fetch(
-    new Request(url, { headers: { upgrade: "websocket", "cf-connecting-ip": newId("evt") } }),
+    new Request(url, { headers: { upgrade: "websocket", "cf-connecting-ip": address } }),
   );
   if (!webSocket) throw new Error(`no socket: ${status}`);
   return new Agent(webSocket);
@@ -130,6 +130,24 @@ describe("the agent's socket", () => {
       expect([nowhere.code, nowhere.frames[0].payload.code]).toEqual([close, code]);
     },
   );
+
+  test("AUTH-7: bad tokens count against their address, alike for who is there and who is not", async () => {
+    for (const handle of ["scout", "ghost"]) {
+      const address = newId("evt");
+      const fail = async () => {
+        const agent = await open(team.id, handle, address);
+        await agent.ask("hello", hello(handle, "nonsense"));
+        await agent.closed;
+      };
+      for (let n = 0; n < 60; n += 10) await Promise.all(Array.from({ length: 10 }, fail));
+      const answer = await call("GET", "/v1/me", { headers: { "cf-connecting-ip": address } });
+      expect([handle, answer.status]).toEqual([handle, 429]);
+      // Who has a good token comes in all the same.
+      const agent = await open(team.id, "scout", address);
+      expect((await agent.ask("hello", hello("scout", tokens.agent))).type).toBe("welcome");
+      agent.ws.close(1000);
+    }
+  });
 
   // The wait is the platform's own timer, of another context than this one: it really takes so long.
   test("OFF-2: who says nothing for ten seconds is told so and turned away, there or not", async () => {

@@ -34,6 +34,8 @@ interface Attachment extends Partial<Omit<Connection, "id">> {
   /** The connection's id; absent until its hello was taken. */
   id?: string;
   origin: string;
+  /** Where it comes from, until its hello was taken: failures are counted by it (AUTH-7). */
+  address?: string;
   acceptedAt: number;
   heard: number;
   /** Ids and hashes of the last frames that no row keeps (OFF-6). */
@@ -52,6 +54,8 @@ export interface SocketsNeed {
   work<T>(work: (desk: Desk) => T, then?: (value: T) => void, as?: Connection): T;
   look(): Look & { removed: boolean; version: number };
   identify(credential: Credential): Promise<Result<Identity>>;
+  /** Somebody at this address had no good token (AUTH-7). */
+  failed(address: string): void;
   /** A frame's own id. */
   mint(): string;
   fault(error: unknown): void;
@@ -60,7 +64,7 @@ export interface SocketsNeed {
 export interface Sockets {
   /** The connection that counts, while its socket is open. */
   current(): Connection | undefined;
-  accept(ws: WebSocket, origin: string): void;
+  accept(ws: WebSocket, origin: string, address?: string): void;
   message(ws: WebSocket, data: string | ArrayBuffer): Promise<void>;
   /** The other side closed a socket. */
   closed(ws: WebSocket): void;
@@ -132,7 +136,10 @@ export function openSockets(need: SocketsNeed): Sockets {
     const said = frame.hello;
     const { workspace, handle } = need.look();
     const token = parseToken(said.token);
-    const refuse = () => turnAway(of, badToken(handle, frame.id));
+    const refuse = () => {
+      if (of.state.address !== undefined) need.failed(of.state.address);
+      turnAway(of, badToken(handle, frame.id));
+    };
     if (!token || token.workspaceId !== workspace || said.person !== handle) return refuse();
     const tokenId = `tok_${token.rowUlid}`;
     const secretHash = createHash("sha256").update(token.secret).digest("hex");
@@ -262,10 +269,12 @@ export function openSockets(need: SocketsNeed): Sockets {
       const { id, tokenId, origin, version, on } = found.state as Attachment & Connection;
       return { id, tokenId, origin, version, ...(on === undefined ? {} : { on }) };
     },
-    accept(ws, origin) {
+    accept(ws, origin, address) {
       need.ctx.acceptWebSocket(ws);
       const now = need.wall();
-      ws.serializeAttachment({ origin, acceptedAt: now, heard: now, recent: [] } satisfies Attachment);
+      const from = address === undefined ? {} : { address };
+      const fresh: Attachment = { origin, ...from, acceptedAt: now, heard: now, recent: [] };
+      ws.serializeAttachment(fresh);
       closeLate();
       const unknown = open()
         .filter((of) => of.state.id === undefined)

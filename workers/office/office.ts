@@ -68,6 +68,7 @@ export class Office extends DurableObject<Env> {
       work: (work, then, as) => this.#work(work, then, as),
       look: () => this.#look(),
       identify: (credential) => CALLS.identify(env, this.#person().workspace, credential),
+      failed: (address) => ctx.waitUntil(env.AUTH_LIMITER.limit({ key: address })),
       mint: () => this.#now().mint("evt"),
       fault: (error) => this.#fault(error),
     });
@@ -102,7 +103,12 @@ export class Office extends DurableObject<Env> {
   override fetch(request: Request): Response {
     if (!isMade(this.#db)) return new Response(null, { status: 404 });
     const { 0: client, 1: server } = new WebSocketPair();
-    this.#sockets.accept(server, request.headers.get("bullpen-origin") ?? new URL(request.url).origin);
+    const { headers } = request;
+    this.#sockets.accept(
+      server,
+      headers.get("bullpen-origin") ?? new URL(request.url).origin,
+      headers.get("bullpen-address") ?? undefined,
+    );
     return new Response(null, { status: 101, webSocket: client });
   }
 
