@@ -1,7 +1,9 @@
 /** Who wakes whom, how often, and what happens twice (PIPE-2, PIPE-3, PIPE-5). */
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ANNA, asRule, NOTIFY, withLedger, workTeam } from "../../../testing/ledger.ts";
 import { check, onBoard, open, opened, pr, scoutBot, status, ticket, wakes } from "../../../testing/work.ts";
+import { manyEvents } from "../../../testing/work-events.ts";
 import { takeEvent } from "./take.ts";
 import { trace } from "./trace.ts";
 
@@ -166,6 +168,40 @@ describe("PIPE-3 the same event", () => {
       expect(again.duplicate).toBe(false);
       expect(t.letters("wake")).toHaveLength(1);
     });
+  });
+});
+
+test("PIPE-2 PIPE-3 PIPE-5: whatever comes, in whatever order, twice over: no decision is made twice, strangers wake nobody, nobody wakes themselves, and every wake is on a trace", async () => {
+  const mixed = manyEvents(["anna", "scout-bot", "bob-bot", "mallory", "renovate[bot]"], 25).chain((events) =>
+    fc.shuffledSubarray([...events, ...events], { minLength: events.length * 2 }),
+  );
+  await withLedger((t) => {
+    const tables = t.db.all<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'");
+    let wakings = 0;
+    fc.assert(
+      fc.property(mixed, (events) => {
+        for (const { name } of tables)
+          if (!/^(_cf|sqlite|migrations)/.test(name)) t.db.run(`DELETE FROM ${name}`);
+        t.office.length = 0;
+        for (const event of events) t.work((l) => takeEvent(l, event));
+        const woken = t.office.flatMap((l) => (l.kind === "wake" ? [{ to: l.to, ...l.body }] : []));
+        wakings += woken.length;
+        expect(new Set(woken.map((w) => `${w.to} ${w.key}`)).size).toBe(woken.length);
+        expect(new Set(woken.map((w) => `${w.to} ${w.eventId}`)).size).toBe(woken.length);
+        for (const { to, eventId, rule } of woken) {
+          const of = trace(t.ledger, eventId);
+          expect(of?.event.trusted).toBe(true);
+          expect(of?.event.actor.id).not.toBe(`${to}-bot`);
+          expect(of?.decisions).toContainEqual(
+            expect.objectContaining({ decision: "wake", rule, person: to }),
+          );
+        }
+        const taken = t.db.one<{ n: number }>("SELECT count(*) AS n FROM events WHERE source = 'github'")?.n;
+        expect(taken).toBe(events.length / 2);
+      }),
+      { numRuns: 150 },
+    );
+    expect(wakings).toBeGreaterThan(50);
   });
 });
 

@@ -1,9 +1,9 @@
 /** The board's state is what its events say, in whatever order and however often they come (WORK-1). */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
 import { START, type TestLedger, withLedger, workTeam } from "../../../testing/ledger.ts";
 import { open, opened, pr, scoutBot, ticket } from "../../../testing/work.ts";
+import { manyEvents } from "../../../testing/work-events.ts";
 import { overlap, setFiles, stackedBy, stackedOn } from "./prs.ts";
 import { prRow } from "./store.ts";
 import { takeEvent } from "./take.ts";
@@ -33,98 +33,8 @@ const stateOf = (t: TestLedger) =>
       .map((row) => ("fields" in row ? { ...row, fields: sorted(row["fields"]) } : row)),
   ]);
 
-const key = fc.constantFrom("BP-1", "bp-2");
-const maybe = <T>(of: fc.Arbitrary<T>) => fc.option(of, { nil: undefined });
-const sha = fc.constantFrom("a1", "b2", "m1");
-const about: Record<string, fc.Arbitrary<object>> = {
-  ticket: fc.record({
-    type: fc.constantFrom(
-      "ticket.created",
-      "ticket.updated",
-      "ticket.assigned",
-      "ticket.unassigned",
-      "ticket.closed",
-    ),
-    ticket: fc.record({
-      key,
-      title: maybe(fc.constantFrom("one", "two")),
-      status: maybe(fc.constantFrom("ready", "active", "done")),
-      assignee: maybe(fc.constantFrom("scout", null)),
-      parent: maybe(fc.constantFrom("BP-9", null)),
-    }),
-  }),
-  pr: fc.record({
-    type: fc.constantFrom("pr.opened", "pr.ready", "pr.updated", "pr.closed", "pr.merged"),
-    pr: fc.record({
-      repo: fc.constant("acme/shop"),
-      number: fc.constantFrom(1, 2),
-      title: maybe(fc.constantFrom("BP-1 cart", "UTF-8", "bp-2")),
-      body: maybe(fc.constantFrom("fixes BP-1", "see BP-1")),
-      head: maybe(fc.constantFrom("x", "scout/bp-2")),
-      head_sha: maybe(sha),
-      merge_sha: maybe(sha),
-      mergeable: maybe(fc.constantFrom("clean", "unknown")),
-      draft: maybe(fc.boolean()),
-    }),
-  }),
-  review: fc.record({
-    type: fc.constant("pr.reviewed"),
-    pr: fc.constant(pr),
-    review: fc.record({
-      id: fc.constantFrom("r1", "r2"),
-      state: fc.constantFrom("approved", "changes_requested", "commented", "dismissed"),
-      body: maybe(fc.constantFrom("a", "b")),
-      sha: maybe(sha),
-    }),
-  }),
-  comment: fc.record({
-    type: fc.constantFrom("pr.commented", "pr.inline_commented", "pr.updated"),
-    pr: fc.constant(pr),
-    comment: fc.record({
-      id: fc.constantFrom("c1", "c2"),
-      body: fc.constantFrom("a", "b"),
-      deleted: maybe(fc.constant(true)),
-    }),
-  }),
-  thread: fc.record({
-    type: fc.constantFrom("pr.thread_resolved", "pr.thread_unresolved"),
-    pr: fc.constant(pr),
-    thread: fc.record({ id: fc.constantFrom("c1", "c2"), resolved: fc.boolean() }),
-  }),
-  check: fc.record({
-    type: fc.constant("check.updated"),
-    check: fc.record({
-      repo: fc.constant("acme/shop"),
-      sha,
-      app: fc.constantFrom("", "ci"),
-      name: fc.constantFrom("lint", "test"),
-      run: maybe(fc.constantFrom("9", "10")),
-      status: fc.constantFrom("pending", "success", "failure"),
-    }),
-  }),
-  doc: fc.record({
-    type: fc.constantFrom("doc.linked", "doc.updated"),
-    doc: fc.record({
-      id: fc.constantFrom("d1", "d2"),
-      title: maybe(fc.constantFrom("one", "two")),
-      ticket: maybe(key),
-    }),
-  }),
-};
-const told = <T extends object>(of: T): T => JSON.parse(JSON.stringify(of)) as T;
-/** Events, each at a time of its own, by strangers: nothing follows from them but the state. */
-const someEvents = fc.array(fc.oneof(...Object.values(about)), { minLength: 1, maxLength: 12 }).map((list) =>
-  list.map(
-    (of, n) =>
-      told({
-        ...of,
-        id: `e${n}`,
-        source: "github",
-        actor: { id: `who${n % 3}` },
-        at: new Date(START + n * 1000).toISOString(),
-      }) as unknown as WorkEvent,
-  ),
-);
+/** Events by strangers: nothing follows from them but the state. */
+const someEvents = manyEvents(["who0", "who1", "who2"], 12);
 
 test("WORK-1: any order and any repetition of events leaves the same tickets, pull requests, reviews, threads, checks, documents and links", async () => {
   const mixed = someEvents.chain((events) =>
