@@ -222,6 +222,24 @@ test("OFFER-7 USE-1: a late hand-back's usage is kept", async () => {
   expect(await letters(desk, "board", "used")).toMatchObject([{ item: id, models: [{ inputTokens: 3 }] }]);
 });
 
+test("OFFER-7 USE-2: what a moved item used counts for the tickets that it named", async () => {
+  const { desk, agent } = await world();
+  const id = await queue(desk, "Ticket", { ticket: "BP-1", priority: 1 });
+  const first = await agent.offer();
+  await take(agent, first.workItem.id);
+  await agent.must("handback", handbackOf(first.workItem.id));
+  await take(agent, id);
+  await patch(desk, id, { person: "bob" });
+  expect((await agent.ask("heartbeat", { workItemId: id })).payload.code).toBe("unknown_item");
+  await agent.must("handback", handbackOf(id, { usage: [used("s1", 3)] }));
+  expect((await letters(desk, "board", "used", 2))[1]).toMatchObject({
+    item: id,
+    kind: "assigned",
+    tickets: ["BP-1"],
+    models: [{ inputTokens: 3 }],
+  });
+});
+
 test("USE-3 ITEM-1: usage windows are the board's, each report in place of the last", async () => {
   const { desk, agent } = await world();
   const windows = [{ name: "five_hour", utilization: 0.5, resetsAt: "2026-12-01T00:00:00Z" }];

@@ -35,21 +35,13 @@ export function takeUsage(
 ): void {
   const models = countNew(desk, item, usage ?? []);
   const row = roundRow(desk.db, item, round);
-  const refs = refsOf(desk.db, item).filter(({ role }) => role !== "linked" && role !== "inferred");
-  const subject = itemRow(desk.db, item);
-  const named = (type: string): string[] => [
-    ...new Set([
-      ...(subject?.subject_type === type && subject.subject_ref ? [subject.subject_ref] : []),
-      ...refs.filter((ref) => ref.type === type).map(({ ref }) => ref),
-    ]),
-  ];
+  const left = itemRow(desk.db, item) ? undefined : leftBehind(desk, item);
   const used: RoundUsage = {
     handle: desk.handle,
     item,
     round,
-    kind: row?.kind ?? subject?.kind ?? "assigned",
-    tickets: named("ticket"),
-    prs: named("pr"),
+    kind: row?.kind ?? left?.kind ?? "assigned",
+    ...(left?.named ?? namedBy(desk, item)),
     models: [...models].map(([model, { costMicros, ...tokens }]) => ({
       model,
       ...tokens,
@@ -59,6 +51,28 @@ export function takeUsage(
   desk.toBoard("used", used);
   const runId = row?.run_id ?? undefined;
   if (runId !== undefined) tellRun(desk, runId, [...models.values()]);
+}
+
+/** Keys of the tickets and pull requests that an item's work counts for (USE-2): its subject, and what it refers to. */
+export function namedBy(desk: Desk, item: string): Pick<RoundUsage, "tickets" | "prs"> {
+  const subject = itemRow(desk.db, item);
+  const refs = refsOf(desk.db, item).filter(({ role }) => role !== "linked" && role !== "inferred");
+  const named = (type: string): string[] => [
+    ...new Set([
+      ...(subject?.subject_type === type && subject.subject_ref ? [subject.subject_ref] : []),
+      ...refs.filter((ref) => ref.type === type).map(({ ref }) => ref),
+    ]),
+  ];
+  return { tickets: named("ticket"), prs: named("pr") };
+}
+
+/** What was known of an item when it went to another office: its late hand-back counts for the same (OFFER-7). */
+function leftBehind(desk: Desk, item: string) {
+  const row = desk.db.one<{ kind: string; named: string }>(
+    "SELECT kind, named FROM left_items WHERE item = ?",
+    item,
+  );
+  return row && { kind: row.kind, named: JSON.parse(row.named) as Pick<RoundUsage, "tickets" | "prs"> };
 }
 
 function countNew(desk: Desk, item: string, usage: readonly SessionUsage[]): Map<string, Added> {

@@ -42,17 +42,19 @@ function checkTitle(title: string): void {
 interface Said {
   /** The message's own name: a request is filed once a message (CHAT-3). */
   key: string;
+  /** The event that brought it. */
+  event: string;
   body: string | undefined;
 }
 
 /** The newest message that the chat's round was given. */
 function messageOf(desk: Desk, row: ItemRow): Said {
-  const given = desk.db.one<{ key: string; feedback: string }>(
-    "SELECT key, feedback FROM feedback WHERE item = ? AND round IS NOT NULL ORDER BY n DESC LIMIT 1",
+  const given = desk.db.one<{ key: string; event: string; feedback: string }>(
+    "SELECT key, event, feedback FROM feedback WHERE item = ? AND round IS NOT NULL ORDER BY n DESC LIMIT 1",
     row.id,
   );
-  if (!given) return { key: row.id, body: row.body ?? undefined };
-  return { key: given.key, body: (JSON.parse(given.feedback) as OfferFeedback).body };
+  if (!given) return { key: row.id, event: row.id, body: row.body ?? undefined };
+  return { key: given.key, event: given.event, body: (JSON.parse(given.feedback) as OfferFeedback).body };
 }
 
 interface FilingRow extends Filed {
@@ -323,7 +325,7 @@ export const workAttach = asking<"work_attach", Found | undefined>(
       id,
       {
         key: `attach:${message.key}:${foldTitle(request ?? "")}`,
-        event: message.key,
+        event: message.event,
         kind: "review_feedback",
         trigger: "human",
         feedback: {

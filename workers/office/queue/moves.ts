@@ -8,6 +8,7 @@ import { cancelQuestions } from "../questions.ts";
 import { change, type ItemRow, item } from "../store/items.ts";
 import { addJournal } from "../store/parts.ts";
 import { round } from "../store/rounds.ts";
+import { namedBy } from "../usage.ts";
 import { placeOf } from "./place.ts";
 import { endRound, moveTo, mustItem } from "./states.ts";
 import { note } from "./tell.ts";
@@ -65,6 +66,7 @@ export function release(desk: Desk, id: string): void {
   const ran = round(desk.db, id, row.round);
   // Their answers would come here: whoever goes on asks anew.
   cancelQuestions(desk, id);
+  const named = JSON.stringify(namedBy(desk, id));
   const rows: MovedItem["rows"] = {};
   for (const [table, { of, own }] of Object.entries(TABLES)) {
     rows[table] = desk.db
@@ -74,7 +76,7 @@ export function release(desk: Desk, id: string): void {
   }
   desk.db.run("DELETE FROM said WHERE item = ?", id);
   desk.db.run(
-    "INSERT OR REPLACE INTO left_items (item, target, by, at, round, kind, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO left_items (item, target, by, at, round, kind, outcome, named) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
     id,
     to,
     by,
@@ -82,6 +84,7 @@ export function release(desk: Desk, id: string): void {
     ran?.accepted_at === null ? 0 : (ran?.n ?? 0),
     row.kind,
     ran?.outcome ?? null,
+    named,
   );
   desk.toOffice(to, "moved", { item: { id, from: desk.handle, rows } });
   desk.changed(id);
