@@ -157,7 +157,9 @@ async function connectTeam(url: string, demo: Demo, http: BullpenHttp, folder: s
     return connectTeammate({ url, token, handle, stateDir, spaceId: demo.space_id, onError });
   });
   for (const [n, agent] of teammates.entries())
-    void agent.closed.then((error) => error && console.error(`demo: ${here[n]?.name} has left. ${error.message}`));
+    void agent.closed.then(
+      (error) => error && console.error(`demo: ${here[n]?.name} has left. ${error.message}`),
+    );
   await Promise.all(teammates.map((agent) => agent.ready));
   const names = here.map(({ name }) => name);
   await bringIn(http, demo.space_id, await agentIds(http, names));

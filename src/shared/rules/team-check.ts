@@ -66,10 +66,8 @@ const RELATED = ["people", "humans", "roles", "repositories", "schedules", "pipe
 /** The config without its faulty parts, where what is left can be judged on its own: all faults in one answer. */
 function withoutFaulty(value: unknown, error: ZodError): Team | undefined {
   const faulty = new Set(
-    error.issues.flatMap(({ code, path, ...issue }) =>
-      code === "unrecognized_keys" && path.length === 0 && "keys" in issue
-        ? (issue.keys as string[])
-        : [String(path[0])],
+    error.issues.flatMap((issue) =>
+      issue.code === "unrecognized_keys" && issue.path.length === 0 ? issue.keys : [String(issue.path[0])],
     ),
   );
   if (RELATED.some((part) => faulty.has(part))) return undefined;
