@@ -19,7 +19,7 @@ const about: Record<string, fc.Arbitrary<object>> = {
       key,
       title: maybe(fc.constantFrom("one", "two")),
       status: maybe(fc.constantFrom("ready", "active", "done")),
-      assignee: maybe(fc.constantFrom("scout", null)),
+      assignee: maybe(fc.constantFrom("scout-bot", "bob-bot", null)),
       parent: maybe(fc.constantFrom("BP-9", null)),
     }),
   }),
@@ -94,6 +94,6 @@ export const manyEvents = (actors: readonly string[], maxLength: number): fc.Arb
     .map((list) =>
       list.map(([of, id], n) => {
         const at = new Date(START + n * 1000).toISOString();
-        return told({ ...of, id: `e${n}`, source: "github", actor: { id }, at }) as WorkEvent;
+        return told({ ...of, id: `many${n}`, source: "github", actor: { id }, at }) as WorkEvent;
       }),
     );
