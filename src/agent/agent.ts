@@ -25,6 +25,7 @@ import { Pulse } from "./pulse.ts";
 import { type OnReport, Reports } from "./reports.ts";
 import { type AskOptions, Requests } from "./requests.ts";
 import type { AgentStore } from "./store.ts";
+import { Timers } from "./timers.ts";
 
 export interface AgentOptions {
   /** The server's origin, http or https. */
@@ -108,6 +109,13 @@ const KEPT: ReadonlySet<string> = new Set<Kept>([
   "report_posted",
 ]);
 
+const ENDING: ReadonlySet<string> = new Set([
+  "unauthenticated",
+  "auth_failed",
+  "version_mismatch",
+  "replaced",
+]);
+
 /** Connects as a person's agent. It resumes and reconnects by itself until closed or refused (OFF-2, OFF-3). */
 export function connectAgent(options: AgentOptions): Agent {
   return new AgentClient(options) as unknown as Agent;
@@ -127,7 +135,7 @@ class AgentClient {
   readonly closed: Promise<OfficeError | undefined>;
   welcome: AgentWelcome | undefined;
   readonly #options: AgentOptions;
-  readonly #clock: Clock;
+  readonly #clock: Timers;
   readonly #ready = Promise.withResolvers<AgentWelcome>();
   readonly #closed = Promise.withResolvers<OfficeError | undefined>();
   readonly #link: Link;
@@ -142,7 +150,7 @@ class AgentClient {
   constructor(options: AgentOptions) {
     const { url, token, handle, fetch } = options;
     this.#options = options;
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = new Timers(options.clock ?? systemClock);
     this.http = new BullpenHttp({ url, token, fetch });
     this.ready = this.#ready.promise;
     this.closed = this.#closed.promise;
@@ -199,7 +207,8 @@ class AgentClient {
   async close({ timeoutMs = CLOSE_MS }: { timeoutMs?: number } = {}): Promise<void> {
     const parts = await this.#opened;
     this.#leaving.abort();
-    await parts?.items.close(timeoutMs);
+    // Refused or replaced meanwhile, there is nothing more to wait for.
+    await Promise.race([parts?.items.close(timeoutMs), this.closed]);
     this.#link.close();
   }
 
@@ -280,7 +289,9 @@ class AgentClient {
     const fault = (said: string): void => this.#fault(new OfficeError("failed", said));
     if (type === "error") {
       const read = readPayload("error", payload);
-      if (read.ok) this.#fault(new OfficeError(read.payload.code, read.payload.message));
+      // What ends the connection is told by its end.
+      if (read.ok && !ENDING.has(read.payload.code))
+        this.#fault(new OfficeError(read.payload.code, read.payload.message));
     } else if (type === "act") {
       const read = readPayload("act", payload);
       if (read.ok) this.#parts?.acts.take(read.payload);
@@ -316,6 +327,7 @@ class AgentClient {
     if (why.code === "replaced") this.#parts?.outbox.disown();
     this.#requests.fail(why);
     this.#ready.reject(why);
+    this.#clock.end();
     this.#closed.resolve(error);
   }
 

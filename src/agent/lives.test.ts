@@ -81,6 +81,21 @@ describe("OFFER-5: items over connections and lives", () => {
     expect(quick.outcomes).toMatchObject([{ payload: { status: "done", summary: "just in time" } }]);
   });
 
+  it("nothing keeps the process of an agent that has left", async () => {
+    const { items, onItem } = held();
+    const { office, connect, clock } = setUp({ onItem });
+    const agent = connect();
+    await agent.ready;
+    office.queue("itm_1");
+    await settle();
+    void agent.workList({}, { timeoutMs: 3_600_000 }).catch(() => {});
+    const closing = agent.close({ timeoutMs: 1000 });
+    await clock.advance(1000);
+    await closing;
+    expect(items).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
   it("OFF-3: who is replaced ends its handlers and leaves the items to its successor", async () => {
     const { items, onItem, end } = held();
     const { office, connect, store, clock } = setUp({ onItem });

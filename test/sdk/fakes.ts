@@ -24,6 +24,11 @@ export class FakeClock implements Clock {
     this.#timers = this.#timers.filter((timer) => timer !== handle);
   };
 
+  /** How many timers are still to come. */
+  get pending(): number {
+    return this.#timers.length;
+  }
+
   /** Moves time on, running what comes due in its order. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
