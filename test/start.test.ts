@@ -85,17 +85,23 @@ describe("npm start, the first time", () => {
     const file = `npx bullpen post Lobby "@Scout a report as a file" ${who()}`;
     expect(await paste(file).ended).toMatchObject({ code: 0 });
     await tail.line("[file] weather.csv");
-    const asked = printed('npx bullpen post Lobby "@Ada');
-    expect(await paste(asked).ended).toMatchObject({ code: 0 });
-    await tail.line("Ada: I have asked Milo.");
-    await tail.line("Ada: Milo says: Four hours");
-    expect(await paste(printed("npx bullpen ticket new")).ended).toMatchObject({ code: 0 });
-    await tail.line("is done. Sanded, painted, and dry.");
-    expect((await paste(`${printed("npx bullpen queue ada")} --all`).ended).stdout).toContain("done");
     tail.signal("SIGINT");
     // The command's own end is proved elsewhere; npm's answer to Ctrl-C is npm's.
     await tail.ended;
   });
+
+  it("gives work to the teammates as printed, and the room shows how it ends", async () => {
+    const tail = paste(printed("npx bullpen tail"));
+    const asked = printed('npx bullpen post Lobby "@Ada');
+    expect(await paste(asked).ended).toMatchObject({ code: 0 });
+    await tail.line("I have asked Milo.");
+    await tail.line("Milo says: Four hours");
+    expect(await paste(printed("npx bullpen ticket new")).ended).toMatchObject({ code: 0 });
+    await tail.line("is done. Sanded, painted, and dry.");
+    expect((await paste(`${printed("npx bullpen queue ada")} --all`).ended).stdout).toContain("done");
+    tail.signal("SIGINT");
+    await tail.ended;
+  }, 120_000);
 
   it("AUTH-6: prints a link that is a page in a browser, and an invite", async () => {
     const link = printed(`http://localhost:${port}/#invite=`);
