@@ -99,7 +99,7 @@ const JOB = /^\/([\w.-]+\/[\w.-]+)\/(?:actions\/runs\/\d{1,20}\/job|runs|actions
 
 /**
  * The repository and the number of an Actions job, from its link: the page of the job, of the check run that it
- * is, or its address at the API. The host must be GitHub's as this deployment is configured (WORK-5).
+ * is, or its address at the API. Only the path is used: what is asked is the host that is configured (WORK-5).
  */
 export function jobOfLink(url: string, api: string): { repo: string; job: string } | undefined {
   let link: URL;
@@ -110,9 +110,10 @@ export function jobOfLink(url: string, api: string): { repo: string; job: string
   } catch {
     return undefined;
   }
-  const web = host.hostname === "api.github.com" ? "github.com" : host.hostname;
+  // An API may be reached by another name than the site: `api.` before it, or a proxy of GitHub's own.
+  const sites = ["github.com", host.hostname, host.hostname.replace(/^api\./, "")];
+  if (!sites.includes(link.hostname)) return undefined;
   const isApi = link.host === host.host;
-  if (link.hostname !== web && !isApi) return undefined;
   const path = isApi
     ? link.pathname.replace(host.pathname.replace(/\/$/, ""), "").replace(/^\/repos/, "")
     : link.pathname;
