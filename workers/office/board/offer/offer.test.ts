@@ -253,6 +253,29 @@ describe("OFFER-8 the bundle", () => {
     expect(whys(bobs.wake)).toEqual(["BP-1 subject link:BP-1", "D1/T1 linked link:BP-1"]);
   });
 
+  it("NEW-7: a message that was taken back is not shown, an edited one as it is now", async () => {
+    const of = await board();
+    for (const n of [1, 2, 3])
+      await tell(of, "chat.message", {
+        source: "room",
+        chat: {
+          message: `m${n}`,
+          channel: "spc_1",
+          thread: "m1",
+          text: `word ${n}`,
+          direct: false,
+          participant: true,
+          to: "scout",
+        },
+      });
+    await of.letter("room", "message_changed", { messageId: "m2", deleted: true });
+    await of.letter("room", "message_changed", { messageId: "m3", text: "another word" });
+    const thread = { type: "chat_thread" as const, ref: "spc_1/m1" };
+    const { wake } = await offered(of, { kind: "chat", subject: thread });
+    expect(wake?.chats[0]?.messages.map(({ text }) => text)).toEqual(["word 1", "another word"]);
+    expect(wake?.chats[0]).not.toHaveProperty("moreMessages");
+  });
+
   it("an item about nothing has no bundle", async () => {
     const of = await board();
     expect(await offered(of, { kind: "question" })).toEqual({ stands: true, subjects: [], links: [] });

@@ -103,11 +103,11 @@ export function unreadFor(ledger: BoardLedger, ask: OfferAsk): Wanted[] {
   );
 }
 
-/** What the item concerns: its subject, then what else it refers to and is not only linked to that. */
+/** What the item concerns: its subject, then what else it refers to by itself. */
 function subjectsOf(ledger: BoardLedger, { handle, subject, refs }: OfferAsk): Subject[] {
   const concerned: (Ref & Partial<ItemRef>)[] = [
     ...(subject ? [{ ...refs.find((ref) => isSame(ref, subject)), ...subject }] : []),
-    ...refs.filter(({ role }) => role !== "linked" && role !== "mentioned"),
+    ...refs.filter(({ role }) => role !== "mentioned"),
   ];
   const once = concerned.filter((ref, n) => concerned.findIndex((other) => isSame(other, ref)) === n);
   return once.slice(0, SUBJECTS).map((ref) => subjectOf(ledger, handle, ref));

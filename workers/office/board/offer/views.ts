@@ -118,7 +118,10 @@ export function docView(ledger: BoardLedger, id: string, why: Why): Wake["docs"]
 
 /** The latest messages that the office received in a thread, oldest first. */
 export function chatView(ledger: BoardLedger, ref: string, why: Why): Wake["chats"] {
-  const from = `FROM event_refs r JOIN events e ON e.n = r.n WHERE r.type = 'chat_thread' AND r.ref = ? AND e.type = 'chat.message'`;
+  // One that was taken back has neither words nor files, and is as if it had not been said.
+  const from = `FROM event_refs r JOIN events e ON e.n = r.n
+    WHERE r.type = 'chat_thread' AND r.ref = ? AND e.type = 'chat.message'
+      AND (json_extract(e.event, '$.chat.text') <> '' OR json_extract(e.event, '$.chat.files') IS NOT NULL)`;
   const rows = ledger.db.all<{ taken_at: number; who: string; chat: string }>(
     `SELECT max(e.taken_at) AS taken_at, e.who, json_extract(e.event, '$.chat') AS chat ${from}
        GROUP BY json_extract(e.event, '$.chat.message') ORDER BY max(r.n) DESC LIMIT ?`,
