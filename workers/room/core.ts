@@ -30,7 +30,8 @@ import type { Ledger, Writer, Written } from "./writer.ts";
 
 export interface CoreNeeds {
   ctx: DurableObjectState;
-  env: Env;
+  /** Looked at anew at each use: keys are rotated. */
+  env: () => Env;
   /** Milliseconds as the world has them. */
   wall: () => number;
   /** Hands letters to another object of the workspace. */
@@ -132,8 +133,9 @@ export function openCore({ ctx, env, wall, send, watched }: CoreNeeds): Core {
 
   function round(): Round {
     const workspace = workspaceOf(db);
-    const keys = { current: env.SIGNING_KEY, previous: env.SIGNING_KEY_PREVIOUS };
-    const ttl = urlTtlS(workspace.settings.attachments.url_ttl_s, env.ATTACHMENT_URL_TTL_S);
+    const { SIGNING_KEY, SIGNING_KEY_PREVIOUS, ATTACHMENT_URL_TTL_S } = env();
+    const keys = { current: SIGNING_KEY, previous: SIGNING_KEY_PREVIOUS };
+    const ttl = urlTtlS(workspace.settings.attachments.url_ttl_s, ATTACHMENT_URL_TTL_S);
     return openRound(db, ledger().clock.now(), workspace.id, keys, ttl);
   }
 
@@ -233,7 +235,7 @@ export function openCore({ ctx, env, wall, send, watched }: CoreNeeds): Core {
       if (!made()) return;
       await alarms.fire(wall(), async (name) => {
         if (name === "sockets") return closeOverdue();
-        if (name === "bucket") return sweepBucket({ db, clock: ledger().clock, bucket: env.FILES, alarms });
+        if (name === "bucket") return sweepBucket({ db, clock: ledger().clock, bucket: env().FILES, alarms });
         // Not awaited: an object that is slow to answer holds up nothing else that is due.
         if (name === OUTBOX_ALARM) return ctx.waitUntil(outbox.drain());
         const work = timed[name];

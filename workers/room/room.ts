@@ -53,7 +53,7 @@ export class Room extends DurableObject<Env> {
     super(ctx, env);
     this.#core = openCore({
       ctx,
-      env,
+      env: () => this.env,
       wall: () => this.wall(),
       send: (workspaceId, target, letters) => this.send(workspaceId, target, letters),
       watched: (workspaceId) => boardOf(env, workspaceId).watched(),
