@@ -87,6 +87,10 @@ async function work(item: Item, shop: Workshop): Promise<HandBack> {
   const { subject } = item.offer.workItem;
   if (item.kind === "assigned" && subject?.type === "ticket")
     return await finishTicket(item, subject.ref, plan.summary, shop);
+  if (item.kind === "assigned") {
+    await say(item, `${item.title}: ${plan.summary}`, shop);
+    return { summary: plan.summary, toReview: [item.title] };
+  }
   return { summary: plan.summary };
 }
 
@@ -95,25 +99,27 @@ async function askFirst(item: Item, { whom, what }: { whom: string; what: string
   const question = what.replace(/[?.!]*$/u, "?");
   const { status, answer = "", to } = await item.ask(whom, question);
   if (status === "answered") return { summary: `${nameOf(to)} says: ${answer}` };
-  await item.acknowledge(`I have asked ${nameOf(to)}.`);
   await item.journal(`Asked ${to}: ${question}`);
-  return { summary: `Asked ${to}: ${question}`, status: "waiting" };
+  return { summary: `I have asked ${nameOf(to)}.`, status: "waiting" };
 }
 
 /** Says on the ticket and in the room that it is done. Its keys make both once, however often it is done. */
 async function finishTicket(item: Item, key: string, summary: string, shop: Workshop): Promise<HandBack> {
-  const { http, spaceId } = shop;
-  await http.patch(`/v1/tickets/${encodeURIComponent(key)}`, { status: "done" });
+  await shop.http.patch(`/v1/tickets/${encodeURIComponent(key)}`, { status: "done" });
+  await say(item, `${key} is done. ${summary}`, shop);
+  return { summary, toReview: [`${key} is done`] };
+}
+
+async function say(item: Item, text: string, { http, spaceId }: Workshop): Promise<void> {
   const event = {
     v: 1,
     type: "message.post",
     id: newId("evt"),
     idempotency_key: `${item.id}/done`,
     space_id: spaceId,
-    text: `${key} is done. ${summary}`,
+    text,
   };
   await http.post("/v1/events", event);
-  return { summary, toReview: [`${key} is done`] };
 }
 
 /** What is asked: the newest words of somebody, else the item's title. */

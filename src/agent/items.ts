@@ -346,7 +346,7 @@ function reportOf(type: Ended["type"], payload: Ended["payload"]): Ending | unde
   if (type === "fail" || !("status" in payload))
     return { workItemId, kind: "failed", text: (payload as AgentPayload<"fail">).reason, frame: frameId() };
   const { status, summary: text } = payload;
-  // The office tells nobody of a round that waits: what there is to say was said in it (REPORT-1).
-  if (status === "silent" || status === "interrupted" || status === "waiting") return undefined;
+  // A round that waits is told too: who asked learns what for.
+  if (status === "silent" || status === "interrupted") return undefined;
   return { workItemId, kind: status === "blocked" ? "blocked" : "result", text, frame: frameId() };
 }

@@ -39,7 +39,8 @@ export function notFound(
     | "item"
     | "ticket",
 ): never {
-  refuse("not_found", `There is no such ${what}, or you may not see it. Check the id.`);
+  const check = what === "person" ? "Check the handle: GET /v1/people lists them." : "Check the id.";
+  refuse("not_found", `There is no such ${what}, or you may not see it. ${check}`);
 }
 
 /** Runs a piece of an object's work and turns what it throws into the union. */

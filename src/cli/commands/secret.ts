@@ -11,11 +11,12 @@ export function addSecrets(program: Command): void {
   const set = secret
     .command("set")
     .argument("<name>", "as github_token: small letters, digits and _")
-    .argument("[nothing...]")
+    .allowExcessArguments()
     .description("set a secret to what standard input says; for the owner")
-    .action(async (name: string, more: string[], _options: object, command: Command) => {
+    .action(async (name: string, _options: object, command: Command) => {
       // In a command line it would stand in the shell's history and in every list of processes.
-      if (more.length > 0) throw usage("A secret is never an argument.", "Give it on standard input.");
+      if (command.args.length > 1)
+        throw usage("A secret is never an argument.", "Give it on standard input.");
       if (process.stdin.isTTY) note("Paste the value, then press Enter and Ctrl-D.");
       const value = (await readAll(process.stdin)).replace(/\r?\n$/, "");
       if (value === "") throw usage("Standard input was empty.", "Pipe the value in, as in the examples.");

@@ -28,7 +28,7 @@ export function addTickets(program: Command): void {
     .command("comment")
     .argument("<key>", KEY)
     .argument("<text...>", "the words; - reads them from standard input")
-    .description("comment on a ticket; who has it gets the comment as feedback")
+    .description("comment on a ticket; who has it gets the comment as feedback, unless it is done")
     .action(async (key: string, words: string[], _options: object, command: Command) => {
       const globals = globalsOf(command);
       const body = await textFrom(words.join(" "));
