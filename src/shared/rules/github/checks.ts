@@ -67,7 +67,20 @@ export function checkRun(payload: Fields, repo: string, received: string): Draft
   return [drafted(check, instantAt(run, "completed_at") ?? instantAt(run, "started_at") ?? received)];
 }
 
-/** A suite is a check beside its runs: who sends only suites is understood too. */
+/** What a suite is called as a check. */
+const suiteName = (app: string): string => `${app} check suite`;
+
+/**
+ * The checks of a commit without the suites whose app has runs of its own there: a suite says nothing that they do
+ * not, and of several of one app only the newest is known (WORK-2).
+ */
+export function withoutSuites<T extends { app: string; name: string }>(checks: readonly T[]): T[] {
+  const isSuite = ({ app, name }: T) => name === suiteName(app);
+  const running = new Set(checks.filter((check) => !isSuite(check)).map(({ app }) => app));
+  return checks.filter((check) => !isSuite(check) || !running.has(check.app));
+}
+
+/** A suite counts as a check where its app tells of no runs: who sends only suites is understood too. */
 export function checkSuite(payload: Fields, repo: string, received: string): Draft[] {
   const suite = objectAt(payload, "check_suite");
   const sha = textAt(suite, "head_sha", 80);
@@ -78,7 +91,7 @@ export function checkSuite(payload: Fields, repo: string, received: string): Dra
     repo,
     sha,
     app: appOf(suite),
-    name: `${textAt(objectAt(suite, "app"), "name", 200) ?? "check"} suite`,
+    name: suiteName(appOf(suite)),
     run: idAt(suite, "id")?.slice(0, 80),
     status: outcomeOf(suite),
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { byteLength } from "../text.ts";
+import { withoutSuites } from "./checks.ts";
 import { fromGithub, ofTeam } from "./index.ts";
 
 const RECEIVED = "2026-01-01T00:00:00.000Z";
@@ -341,10 +342,18 @@ describe("WORK-2 checks", () => {
   test("a suite counts once it ended", () => {
     const suite = { ...run, id: 3, updated_at: AT };
     expect(one("check_suite", { action: "completed", repository, check_suite: suite }).check).toMatchObject({
-      name: "GitHub Actions suite",
+      name: "github-actions check suite",
       status: "failure",
     });
     expect(take("check_suite", { action: "requested", repository, check_suite: suite })).toEqual([]);
+  });
+
+  test("a suite gives way to its app's runs, and to no other's", () => {
+    const suite = { app: "actions", name: "actions check suite" };
+    const run = { app: "actions", name: "test suite" };
+    const other = { app: "lint", name: "lint" };
+    expect(withoutSuites([suite, run, other])).toEqual([run, other]);
+    expect(withoutSuites([suite, other])).toEqual([suite, other]);
   });
 
   test.each([

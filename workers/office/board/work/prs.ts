@@ -1,4 +1,5 @@
 /** Pull requests with what belongs to them: checks, verdicts, threads, stacks, overlapping files (WORK-1). */
+import { withoutSuites } from "../../../../src/shared/rules/github/checks.ts";
 import { type MergeFacts, mergeVerdict, type Verdict } from "../../../../src/shared/rules/merge-ready.ts";
 import { personOf, type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
 import {
@@ -35,10 +36,12 @@ export interface ReviewRow {
 /** The checks of a commit, each its newest run. */
 export function checksOf(ledger: BoardLedger, repo: string, sha: string | null | undefined): CheckRow[] {
   if (!sha) return [];
-  return ledger.db.all<CheckRow>(
-    "SELECT app, name, status, url, summary FROM checks WHERE repo = ? AND sha = ? ORDER BY name, app",
-    repo,
-    sha,
+  return withoutSuites(
+    ledger.db.all<CheckRow>(
+      "SELECT app, name, status, url, summary FROM checks WHERE repo = ? AND sha = ? ORDER BY name, app",
+      repo,
+      sha,
+    ),
   );
 }
 
