@@ -215,6 +215,25 @@ describe("OFFER-6: the end of a round", () => {
   });
 });
 
+describe("REPORT-1: what comes of an ending", () => {
+  it("is asked for before the same item is accepted again, also when that fails at first", async () => {
+    const { office, connect, clock } = setUp();
+    await connect().ready;
+    let rounds = 0;
+    office.onFrame = (frame) => {
+      // Feedback came while it ran: the next round is offered with the hand-back's answer.
+      if (frame.type === "handback" && ++rounds === 1) queueMicrotask(() => office.again("itm_1"));
+      const isFirst = frame.type === "chat_report" && office.socket.of("chat_report").length === 1;
+      return isFirst ? { type: "error", payload: { code: "failed", message: "Later." } } : undefined;
+    };
+    const item = office.queue("itm_1");
+    await rest(clock);
+    const types = office.socket.sent.map(({ type }) => type);
+    expect(types.slice(1, 6).join(" ")).toBe("accept handback chat_report chat_report accept");
+    expect(item.outcomes).toHaveLength(2);
+  });
+});
+
 describe("OFFER-7: an item that a person stops", () => {
   it("ends its handler with the office's words, and nothing is handed back", async () => {
     const { items, onItem, break: breakOff } = held();

@@ -239,6 +239,10 @@ describe("REPORT-2: reports that the office has queued", () => {
     expect(seen.map(({ id }) => id)).toEqual(["rpt_1", "rpt_2"]);
     expect(own.room.said).toHaveLength(1);
     expect(own.office.confirmed).toEqual(["rpt_1", "rpt_2"]);
+    own.office.push("reports", { reports: [elsewhere] });
+    await settle();
+    expect(seen).toHaveLength(2);
+    expect(own.office.confirmed).toEqual(["rpt_1", "rpt_2", "rpt_1"]);
   });
 });
 

@@ -19,7 +19,7 @@ export function addFiling(item: Command): void {
 interface MadeFlags {
   ticket?: string;
   pr?: { repo: { owner: string; name: string }; number: number };
-  url?: string;
+  page?: string;
 }
 
 function addMade(item: Command): void {
@@ -27,13 +27,13 @@ function addMade(item: Command): void {
     .command("made")
     .option("--ticket <key>", "the ticket that you made; with --pr, the one that it is for")
     .option("--pr <ref>", "the pull request that you opened, as OWNER/REPO#N", pull)
-    .option("--url <url>", "with --pr: its page")
+    .option("--page <url>", "with --pr: its address")
     .description("record a ticket or a pull request that you made in this item")
-    .action(async ({ ticket, pr, url }: MadeFlags, self: Command) => {
+    .action(async ({ ticket, pr, page }: MadeFlags, self: Command) => {
       if (ticket === undefined && pr === undefined) throw usage("Say what was made: --ticket or --pr.");
       const payload = {
         ...(ticket === undefined ? {} : { ticket }),
-        ...(pr === undefined ? {} : { pr: { ...pr, ...(url === undefined ? {} : { url }) } }),
+        ...(pr === undefined ? {} : { pr: { ...pr, ...(page === undefined ? {} : { url: page }) } }),
       };
       answered(self, await sayForItem("work_made", payload), noted);
     });

@@ -59,15 +59,25 @@ function addSaying(item: Command): void {
   examples(session, ["bullpen item session 0199f000-0000-7000-8000-000000000001"]);
   const windows = item
     .command("windows")
-    .argument("<window...>", "each as NAME=SHARE or NAME=SHARE@WHEN-IT-RESETS")
+    .argument(
+      "<window...>",
+      "each as NAME=SHARE or NAME=SHARE@WHEN-IT-RESETS",
+      (text: string, before: Window[] | undefined) => [...(before ?? []), windowOf(text)],
+    )
     .description("report the runtime's usage windows, in place of those told last")
-    .action(async (all: string[], _: object, self: Command) => {
-      answered(self, await sayForItem("usage", { windows: all.map(windowOf) }), said);
+    .action(async (all: Window[], _: object, self: Command) => {
+      answered(self, await sayForItem("usage", { windows: all }), said);
     });
   examples(windows, ["bullpen item windows five_hour=0.82@2026-12-01T14:00:00Z seven_day=0.4"]);
 }
 
-function windowOf(text: string): { name: string; utilization: number; resetsAt?: string } {
+interface Window {
+  name: string;
+  utilization: number;
+  resetsAt?: string;
+}
+
+function windowOf(text: string): Window {
   const match = /^([\w.-]{1,100})=(\d+(?:\.\d+)?)(?:@(\S+))?$/.exec(text);
   const [, name, share, at] = match ?? [];
   if (!name || (at !== undefined && Number.isNaN(Date.parse(at))))
@@ -168,7 +178,7 @@ function addAsking(item: Command): void {
   examples(roster, ["bullpen item roster"]);
   const recall = item
     .command("recall")
-    .argument("<words...>", 'words, "quoted phrases", or, -word')
+    .argument("<words...>", 'words, "quoted phrases", or, -word; best as one word of the shell')
     .option("--with <who>", "only with this person")
     .option("--about <what>", "only about this ticket, pull request or document")
     .option("--since <when>", "only since then, as 2026-11-30")
@@ -183,5 +193,5 @@ function addAsking(item: Command): void {
         answered(self, await sayForItem("recall", { query: words.join(" "), limit, ...rest }), momentsText);
       },
     );
-  examples(recall, ["bullpen item recall login cookie --since 2026-11-01"]);
+  examples(recall, ["bullpen item recall 'login -cookie' --since 2026-11-01"]);
 }
