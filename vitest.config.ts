@@ -22,6 +22,8 @@ export default defineConfig({
           name: "node",
           environment: "node",
           include: ["src/**/*.test.ts", "scripts/**/*.test.ts", "demo/**/*.test.ts"],
+          // Some start processes of their own.
+          testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
       },
@@ -35,7 +37,7 @@ export default defineConfig({
         test: {
           name: "workers",
           include: ["workers/**/*.test.ts"],
-          testTimeout: 15_000,
+          testTimeout: 30_000,
           sequence: { groupOrder: 1 },
         },
       },

@@ -269,8 +269,17 @@ export async function wake(desk: Desk, more: Partial<Wake> = {}): Promise<void> 
 /** What offices wrote to the board and the room, in order, instead of delivering it. */
 export function captureLetters(): { board: Sent[]; room: Sent[] } {
   const sent = { board: [] as Sent[], room: [] as Sent[] };
-  const into = (list: Sent[]) => (source: Address, letters: Letter[]) => {
-    for (const { kind, body } of letters) list.push({ from: source, kind, body });
+  const into = (list: Sent[]) => {
+    // As the real ones do: by number, each once.
+    const newest = new Map<string, number>();
+    return function (this: unknown, source: Address, letters: Letter[]) {
+      const of = `${String((this as Any)?.ctx?.id?.name)} ${source}`;
+      for (const { n, kind, body } of letters) {
+        if (n <= (newest.get(of) ?? 0)) continue;
+        newest.set(of, n);
+        list.push({ from: source, kind, body });
+      }
+    };
   };
   vi.spyOn(Board.prototype, "take").mockImplementation(into(sent.board));
   vi.spyOn(Room.prototype, "take").mockImplementation(into(sent.room));

@@ -3,7 +3,7 @@ import { CLOSE } from "../../../src/shared/wire/agent/index.ts";
 import type { Desk } from "../desk.ts";
 import { hashOf } from "../frames.ts";
 import type { OfficeLetters } from "../letters.ts";
-import { isBusy, openItems } from "../store/items.ts";
+import { change, isBusy, openItems } from "../store/items.ts";
 import { changePerson, personRow } from "../store/person.ts";
 import { withdraw } from "./offer.ts";
 import { moveTo } from "./states.ts";
@@ -42,6 +42,8 @@ export function takeRemoved(desk: Desk, { by }: OfficeLetters["removed"]): void 
   for (const row of openItems(desk.db)) {
     if (row.moving !== null || row.state === "blocked") continue;
     moveTo(desk, row.id, "blocked", { by, mover: "office", why });
+    // Its agent is let in no more.
+    change(desk.db, row.id, { held: 0 }, { quietly: true });
     tellHumans(
       desk,
       `removed ${row.id} ${desk.now}`,

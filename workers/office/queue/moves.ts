@@ -42,11 +42,12 @@ export function moveToOffice(desk: Desk, id: string, to: string, by: string): vo
     why: null,
     declines: 0,
     moving: JSON.stringify({ to, by, due }),
-    held: ran && desk.connection ? 1 : 0,
+    held: ran ? 1 : 0,
     changed_at: desk.now,
   });
   note(desk, id, { by, was: row.state, became: "queued", why: `moved from ${desk.handle} to ${to}` });
-  if (ran && desk.connection) desk.alarm("moving", due);
+  // An agent that is away may be on it all the same: it lets go with its next hello.
+  if (ran) desk.alarm("moving", due);
   else release(desk, id);
 }
 
@@ -54,7 +55,7 @@ export function moveToOffice(desk: Desk, id: string, to: string, by: string): vo
 export function releaseDue(desk: Desk): void {
   for (const row of desk.db.all<ItemRow>("SELECT * FROM items WHERE moving IS NOT NULL")) {
     const { due } = goesTo(row);
-    if (row.held === 0 || due <= desk.now || !desk.connection) release(desk, row.id);
+    if (row.held === 0 || due <= desk.now) release(desk, row.id);
     else desk.alarm("moving", due);
   }
 }

@@ -1,0 +1,446 @@
+/** Random work in two real offices, step by step beside a simple model: what people and agents do to items. */
+import {
+  abortAllDurableObjects,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from "cloudflare:test";
+import { vi } from "vitest";
+import { type ItemState, possible } from "../../src/shared/rules/item-states.ts";
+import { type Any, newId } from "./client.ts";
+import {
+  type Agent,
+  anOffice,
+  connected,
+  type Desk,
+  eventually,
+  handbackOf,
+  patch,
+  queue,
+  seen,
+  wakeOf,
+} from "./office.ts";
+
+export const HANDLES = ["scout", "bob"] as const;
+export type Handle = (typeof HANDLES)[number];
+
+/** One step; numbers choose among what there is, so that steps can be left out in shrinking. */
+export type Op =
+  | { op: "add" | "connect" | "drop" | "accept" | "decline" | "tell" | "late"; who: Handle }
+  | {
+      op: "handback";
+      who: Handle;
+      status: "done" | "waiting" | "blocked" | "silent" | "interrupted" | "fail";
+    }
+  | { op: "feedback" | "move" | "place" | "stray"; n: number }
+  | { op: "patch"; n: number; to: "queued" | "blocked" | "done" | "canceled" }
+  | { op: "repeat"; n: number; sameId: boolean }
+  | { op: "hibernate" | "close" | "abort" }
+  | { op: "jump"; minutes: number };
+
+interface Item {
+  id: string;
+  ticket: string;
+  at: Handle;
+  state: ItemState;
+  /** Feedback that no accepted round was offered. */
+  pending: number;
+  declines: number;
+  /** An agent may still believe that it has it. */
+  held: boolean;
+  /** It leaves as soon as that agent has let go. */
+  moving: boolean;
+  /** Rounds that an agent accepted. */
+  accepted: number;
+}
+interface Said {
+  who: Handle;
+  item: string;
+  frame: { id: string; type: string; payload: object };
+  connection: Agent;
+}
+
+const other = (who: Handle): Handle => (who === "scout" ? "bob" : "scout");
+
+export class OfficeWorld {
+  readonly faults: string[] = [];
+  readonly items: Item[] = [];
+  readonly desks: Record<Handle, Desk>;
+  readonly agents: Partial<Record<Handle, Agent>> = {};
+  /** The connection on which nothing is offered any more. */
+  readonly quiet = new Set<Agent>();
+  readonly said: Said[] = [];
+  #count = 0;
+
+  constructor(desks: Record<Handle, Desk>) {
+    this.desks = desks;
+  }
+  static async open(): Promise<OfficeWorld> {
+    const scout = await anOffice();
+    return new OfficeWorld({ scout, bob: await anOffice({}, scout.workspace, "bob") });
+  }
+
+  #same(what: string, got: unknown, wanted: unknown): void {
+    const [a, b] = [JSON.stringify(got), JSON.stringify(wanted)];
+    if (a !== b) this.faults.push(`${what}: ${a} is not ${b}`);
+  }
+
+  #pick(n: number): Item | undefined {
+    return this.items[n % Math.max(1, this.items.length)];
+  }
+  #active(who: Handle): Item | undefined {
+    return this.items.find((i) => i.at === who && i.state === "active");
+  }
+
+  /** Sends a request of a person's agent; what it was answered. */
+  async #ask(
+    who: Handle,
+    type: string,
+    payload: { workItemId: string } & Record<string, unknown>,
+  ): Promise<Any> {
+    const agent = this.agents[who];
+    if (!agent) return undefined;
+    const frame = { id: newId("evt"), type, payload };
+    this.said.push({ who, item: payload.workItemId, frame, connection: agent });
+    return this.#send(agent, frame);
+  }
+  async #send(agent: Agent, frame: { id: string }): Promise<Any> {
+    const from = agent.frames.length;
+    agent.ws.send(JSON.stringify(frame));
+    return agent.next((f) => f.replyTo === frame.id, from);
+  }
+
+  async run(step: Op): Promise<void> {
+    if (step.op === "add") await this.#add(step.who);
+    else if (step.op === "connect") await this.#connect(step.who);
+    else if (step.op === "drop") await this.#drop(step.who);
+    else if (step.op === "accept") await this.#accept(step.who);
+    else if (step.op === "decline") await this.#decline(step.who);
+    else if (step.op === "tell") await this.#tell(step.who);
+    else if (step.op === "late") await this.#late(step.who);
+    else if (step.op === "handback") await this.#handback(step.who, step.status);
+    else if (step.op === "feedback") await this.#feedback(this.#pick(step.n));
+    else if (step.op === "move") await this.#move(this.#pick(step.n));
+    else if (step.op === "place") await this.#place(this.#pick(step.n), step.n);
+    else if (step.op === "stray") await this.#stray(this.#pick(step.n));
+    else if (step.op === "patch") await this.#patch(this.#pick(step.n), step.to);
+    else if (step.op === "repeat") await this.#repeat(step.n, step.sameId);
+    else if (step.op === "jump") await this.#jump(step.minutes * 60_000);
+    else await this.#evict(step.op);
+    await this.check(JSON.stringify(step));
+  }
+
+  async #add(who: Handle): Promise<void> {
+    const ticket = `T-${this.items.length}`;
+    const id = await queue(this.desks[who], ticket, { ticket, priority: (this.items.length * 7) % 4 });
+    this.items.push({
+      id,
+      ticket,
+      at: who,
+      state: "queued",
+      pending: 0,
+      declines: 0,
+      held: false,
+      moving: false,
+      accepted: 0,
+    });
+  }
+
+  async #connect(who: Handle): Promise<void> {
+    const agent = await connected(this.desks[who]);
+    this.#same(
+      "resume",
+      agent.frames[0].payload.resume,
+      this.items.filter((i) => i.at === who && i.state === "active").map((i) => i.id),
+    );
+    const old = this.agents[who];
+    if (old) this.#same("replaced", (await old.closed).code, 4409);
+    this.agents[who] = agent;
+    for (const item of this.items) if (item.at === who) this.#letGo(item);
+  }
+  async #drop(who: Handle): Promise<void> {
+    const agent = this.agents[who];
+    if (!agent) return;
+    agent.ws.close(1000, "bye");
+    delete this.agents[who];
+    await eventually(async () => {
+      if ((await seen(this.desks[who])).connected) throw new Error("still connected");
+    });
+  }
+
+  #letGo(item: Item): void {
+    item.held = false;
+    if (!item.moving) return;
+    item.moving = false;
+    item.at = other(item.at);
+  }
+
+  /** What the office says is offered to a person now, once it has made up its mind. */
+  async #offered(who: Handle): Promise<Item | undefined> {
+    const { items } = await seen(this.desks[who]);
+    const row = items.find((i: Any) => i.offered);
+    return row && this.items.find((i) => i.id === row.id);
+  }
+
+  async #accept(who: Handle): Promise<void> {
+    const item = await this.#offered(who);
+    if (!item || !this.agents[who]) return;
+    const answer = await this.#ask(who, "accept", { workItemId: item.id, runtime: "r", model: "m" });
+    this.#same("accept", answer.type, "ack");
+    item.state = "active";
+    item.pending = 0;
+    item.declines = 0;
+    item.accepted += 1;
+  }
+  async #decline(who: Handle): Promise<void> {
+    const item = await this.#offered(who);
+    if (!item || !this.agents[who]) return;
+    const answer = await this.#ask(who, "decline", { workItemId: item.id, reason: `no ${++this.#count}` });
+    this.#same("decline", answer.type, "ack");
+    item.declines += 1;
+    if (item.declines < 5) return;
+    item.state = "blocked";
+    item.declines = 0;
+  }
+
+  async #handback(who: Handle, status: (Op & { op: "handback" })["status"]): Promise<void> {
+    const item = this.#active(who);
+    const agent = this.agents[who];
+    if (!item || !agent) return;
+    const summary = `so ${++this.#count}`;
+    const answer =
+      status === "fail"
+        ? await this.#ask(who, "fail", { workItemId: item.id, reason: summary })
+        : await this.#ask(who, "handback", {
+            ...handbackOf(item.id, { status, summary }),
+            workItemId: item.id,
+          });
+    this.#same("handback", answer.type, "ack");
+    const touched = this.said.some(
+      (s) => s.connection === agent && s.item === item.id && ["accept", "progress"].includes(s.frame.type),
+    );
+    if (status === "interrupted" && touched) this.quiet.add(agent);
+    const after = {
+      done: "done",
+      silent: "done",
+      waiting: "waiting",
+      blocked: "blocked",
+      fail: "blocked",
+    } as const;
+    item.state = status === "interrupted" || item.pending > 0 ? "queued" : after[status];
+  }
+
+  /** The agent speaks of something that was taken from it. */
+  async #tell(who: Handle): Promise<void> {
+    const item = this.items.find((i) => i.at === who && i.held) ?? this.#active(who);
+    if (!item || !this.agents[who]) return;
+    const answer = await this.#ask(who, "progress", { workItemId: item.id, text: `at ${++this.#count}` });
+    this.#same("progress", answer.payload.code, item.held ? "unknown_item" : undefined);
+    if (item.held) this.#letGo(item);
+  }
+  /** The agent hands back what was taken from it. */
+  async #late(who: Handle): Promise<void> {
+    const item = this.items.find((i) => i.at === who && i.held && i.state !== "active");
+    if (!item || !this.agents[who]) return;
+    const answer = await this.#ask(who, "handback", {
+      ...handbackOf(item.id, { summary: `late ${++this.#count}` }),
+      workItemId: item.id,
+    });
+    this.#same("late", answer.type, "ack");
+    this.#letGo(item);
+  }
+
+  async #feedback(item: Item | undefined): Promise<void> {
+    if (!item || item.moving || item.state === "canceled") return;
+    const key = `c${++this.#count}`;
+    await this.desks[item.at].letter(
+      "wake",
+      wakeOf({
+        kind: "review_feedback",
+        subject: { type: "ticket", ref: item.ticket },
+        feedback: { key, actor: "anna", kind: "ticket_comment", body: key },
+      }),
+    );
+    item.pending += 1;
+    if (item.state !== "active") item.state = "queued";
+  }
+
+  async #move(item: Item | undefined): Promise<void> {
+    if (!item || item.moving) return;
+    const answer = await patch(this.desks[item.at], item.id, { person: other(item.at) });
+    this.#same("move", answer.ok, item.state !== "done" && item.state !== "canceled");
+    if (!answer.ok) return;
+    item.held ||= item.state === "active";
+    item.state = "queued";
+    item.declines = 0;
+    item.moving = item.held;
+    if (!item.moving) item.at = other(item.at);
+  }
+
+  async #place(item: Item | undefined, n: number): Promise<void> {
+    if (!item || item.moving) return;
+    const position = n % 2 === 0 ? "next" : "last";
+    const answer = await patch(this.desks[item.at], item.id, { position });
+    this.#same("place", answer.ok, item.state === "queued");
+  }
+
+  async #patch(item: Item | undefined, to: (Op & { op: "patch" })["to"]): Promise<void> {
+    if (!item || item.moving) return;
+    const answer = await patch(this.desks[item.at], item.id, { status: to });
+    this.#same("patch", answer.ok, item.state === to || possible(item.state, "person").includes(to));
+    if (!answer.ok || item.state === to) return;
+    if (item.state === "active") item.held = true;
+    item.state = to;
+    item.declines = 0;
+  }
+
+  /** Both agents speak of an item that they may not have: nothing changes by it. */
+  async #stray(item: Item | undefined): Promise<void> {
+    if (!item) return;
+    for (const who of HANDLES) {
+      const mine = item.at === who && (item.state === "active" || item.held);
+      if (!this.agents[who] || mine || (await this.#offered(who)) === item) continue;
+      await this.#ask(who, "accept", { workItemId: item.id, runtime: "r", model: "m" });
+      await this.#ask(who, "progress", { workItemId: item.id, text: "?" });
+    }
+  }
+
+  /** A frame once more, on the same connection with its id or on whatever there is now: nothing changes by it. */
+  async #repeat(n: number, sameId: boolean): Promise<void> {
+    const earlier = this.said[n % Math.max(1, this.said.length)];
+    const agent = earlier && this.agents[earlier.who];
+    const item = earlier && this.items.find((i) => i.id === earlier.item);
+    if (!agent || !item) return;
+    if (sameId && agent === earlier.connection) {
+      await this.#send(agent, earlier.frame);
+      return;
+    }
+    // What says the same of a later round is no repeat.
+    if (item.state === "active" || item.held || (await this.#offered(earlier.who)) === item) return;
+    await this.#send(agent, { ...earlier.frame, id: newId("evt") });
+  }
+
+  async #evict(how: "hibernate" | "close" | "abort"): Promise<void> {
+    for (const who of HANDLES) await this.desks[who].stub.rowCounts();
+    if (how === "abort") await abortAllDurableObjects();
+    else for (const who of HANDLES) await evictDurableObject(this.desks[who].stub, { webSockets: how });
+    if (how !== "hibernate") for (const who of HANDLES) delete this.agents[who];
+  }
+
+  async #jump(ms: number): Promise<void> {
+    vi.setSystemTime(Date.now() + ms);
+    for (const who of HANDLES) {
+      const agent = this.agents[who];
+      if (!agent) continue;
+      // An alarm that comes before the ping has heard nothing for three heartbeats and closes it (OFF-6).
+      const gone = agent.closed.then(() => "gone" as const);
+      if ((await Promise.race([agent.ask("ping"), gone])) === "gone") delete this.agents[who];
+    }
+    for (const who of HANDLES) await runDurableObjectAlarm(this.desks[who].stub);
+    if (ms >= 120_000) for (const item of this.items) if (item.moving) this.#letGo(item);
+  }
+
+  /** Waits until what the offices wrote to each other has arrived. */
+  async #settle(): Promise<void> {
+    for (const who of HANDLES)
+      await eventually(async () => {
+        const { stub } = this.desks[who];
+        const left = await runInDurableObject(stub, (_, state) =>
+          state.storage.sql.exec("SELECT count(*) AS n FROM outbox").one(),
+        );
+        if (left["n"] === 0) return;
+        await runDurableObjectAlarm(stub);
+        throw new Error("letters are under way");
+      });
+  }
+
+  /** What is the same, whatever happened: each item in one office, in its state, with a place, a holder or neither. */
+  async check(after: string): Promise<void> {
+    await this.#settle();
+    const rows = new Map<string, Any[]>();
+    for (const who of HANDLES) {
+      const all = await runInDurableObject(this.desks[who].stub, (_, state) =>
+        state.storage.sql.exec("SELECT * FROM items").toArray(),
+      );
+      for (const row of all)
+        rows.set(row["id"] as string, [...(rows.get(row["id"] as string) ?? []), { who, ...row }]);
+    }
+    this.#same(`${after}: items`, rows.size, this.items.length);
+    for (const item of this.items) {
+      const found = rows.get(item.id) ?? [];
+      this.#same(
+        `${after}: ${item.ticket} is in`,
+        found.map((r) => r.who),
+        [item.at],
+      );
+      const row = found[0];
+      if (!row) continue;
+      this.#same(`${after}: ${item.ticket} is`, row.state, item.state);
+      this.#same(
+        `${after}: ${item.ticket} has a place`,
+        row.place !== null,
+        item.state === "queued" && !item.moving,
+      );
+      this.#same(`${after}: ${item.ticket} moves`, row.moving !== null, item.moving);
+      this.#same(`${after}: ${item.ticket} is held`, row.held === 1, item.held);
+    }
+    for (const who of HANDLES) await this.#checkOffers(who, after);
+  }
+
+  /** One item at a time; whoever is idle and has something to do is offered it. */
+  async #checkOffers(who: Handle, after: string): Promise<void> {
+    const mine = this.items.filter((i) => i.at === who);
+    const busy = mine.filter((i) => i.state === "active").length;
+    if (busy > 1) this.faults.push(`${after}: ${who} has ${busy} items at once`);
+    const agent = this.agents[who];
+    const fresh = mine.some((i) => i.state === "queued" && !i.moving && i.declines === 0);
+    if (!agent || this.quiet.has(agent) || busy > 0 || mine.some((i) => i.held) || !fresh) return;
+    await eventually(async () => {
+      if ((await this.#offered(who)) === undefined)
+        throw new Error(`${after}: ${who} is idle and offered nothing`);
+    });
+  }
+
+  /** Everybody comes back and works: then nothing is left that is queued or under way. */
+  async finish(): Promise<void> {
+    for (const who of HANDLES) {
+      await this.#connect(who);
+      for (const item of this.items) if (item.at === who) item.declines = 0;
+    }
+    await this.#jump(16 * 60_000);
+    await this.#settle();
+    for (let rounds = 0; rounds < 20 * (this.items.length + 1); rounds++) {
+      const open = this.items.filter((i) => i.state === "queued" || i.state === "active");
+      if (open.length === 0) break;
+      for (const who of HANDLES) {
+        if (!open.some((i) => i.at === who)) continue;
+        if (!this.#active(who)) {
+          await eventually(async () => {
+            if (!(await this.#offered(who))) throw new Error(`${who} is offered nothing`);
+          });
+          await this.#accept(who);
+        }
+        await this.#handback(who, "done");
+      }
+    }
+    await this.check("at the end");
+    this.#same(
+      "left over",
+      this.items.filter((i) => i.state === "queued" || i.state === "active"),
+      [],
+    );
+  }
+
+  /** Each round of an item was accepted at most once and ended at most once, in all that was told the board. */
+  checkEvents(board: { kind: string; body: Any }[]): void {
+    const ids = board.filter((l) => l.kind === "event").map((l) => String(l.body.id));
+    const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
+    this.#same("done twice", twice, []);
+    for (const item of this.items)
+      this.#same(
+        `${item.ticket} was accepted`,
+        ids.filter((id) => id.startsWith(item.id) && id.endsWith("accepted")).length,
+        item.accepted,
+      );
+  }
+}
