@@ -205,7 +205,7 @@ describe("connectAgent against a real office", () => {
   });
 });
 
-describe("bullpen agent", () => {
+describe("AGENT-1: bullpen agent", () => {
   it("makes its token once, for this user alone, and posts what the command prints", async () => {
     const one = await cli("tove");
     await tell("@Tove fix the login");

@@ -87,6 +87,16 @@ describe("the published command line", () => {
     });
   });
 
+  it("has the clients that the README names, for import", async () => {
+    writeFileSync(
+      join(folder, "clients.mjs"),
+      'import { connectAgent } from "bullpen/agent"; import { connectHarness } from "bullpen/sdk";' +
+        "console.log(typeof connectAgent, typeof connectHarness);",
+    );
+    const ended = await start(process.execPath, [join(folder, "clients.mjs")]).ended;
+    expect(ended).toMatchObject({ code: 0, stdout: "function function\n" });
+  });
+
   it("has every command that the README names, and the README every command", () => {
     const commands = buildProgram().commands.map((command) => command.name());
     const named = [...readme.matchAll(/bullpen ([a-z][a-z-]*)/g)].map(([, name]) => name ?? "");

@@ -135,7 +135,7 @@ async function live(...kills: number[]): Promise<{ world: World; wasKilled: bool
   return { world, wasKilled };
 }
 
-describe("an agent that is killed", () => {
+describe("AGENT-2: an agent that is killed", () => {
   it("OFF-8, ACT-1, REPORT-2: at any step, once: each hand-back, report, act and line is made once", async () => {
     let steps = 0;
     for (let killed = true; killed; steps++) {

@@ -184,7 +184,7 @@ describe("OFFER-6: the end of a round", () => {
     expect(errors).toEqual([]);
   });
 
-  it("that the office refuses becomes a failure, so that the item has a holder", async () => {
+  it("AGENT-2: that the office refuses becomes a failure, so that the item has a holder", async () => {
     const { office, connect, errors } = setUp();
     office.onFrame = (frame) =>
       frame.type === "handback"
@@ -250,7 +250,7 @@ describe("OFFER-7: an item that a person stops", () => {
     expect(office.socket.of("fail")).toEqual([]);
   });
 
-  it("the next one waits until that handler is done, and not for ever", async () => {
+  it("AGENT-2: the next one waits until that handler is done, and not for ever", async () => {
     const { items, onItem, end } = held();
     const { office, connect, clock } = setUp({ onItem });
     await connect().ready;

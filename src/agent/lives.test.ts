@@ -96,7 +96,7 @@ describe("OFFER-5: items over connections and lives", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("OFF-3: who is replaced ends its handlers and leaves the items to its successor", async () => {
+  it("AGENT-2, OFF-3: who is replaced ends its handlers and leaves the items to its successor", async () => {
     const { items, onItem, end } = held();
     const { office, connect, store, clock } = setUp({ onItem });
     const agent = connect();
@@ -149,7 +149,7 @@ describe("OFFER-5: items over connections and lives", () => {
 });
 
 describe("OFF-8: repeats and what is new", () => {
-  it("what an earlier life left is answered before anything is accepted", async () => {
+  it("AGENT-2: what an earlier life left is answered before anything is accepted", async () => {
     const { office, connect, store, clock } = setUp();
     office.onFrame = (frame) => (frame.type === "handback" ? "lost" : undefined);
     const life = new Life(office, Number.POSITIVE_INFINITY);

@@ -62,8 +62,7 @@ describe("REPORT-1: the report of an ending", () => {
 
   it.each([
     ["blocked", { summary: "no key", status: "blocked" as const }, ["blocked"]],
-    // This office grants nothing; a result that is not granted may have been taken as blocked.
-    ["waiting", { summary: "asked", status: "waiting" as const }, ["result", "blocked"]],
+    ["waiting", { summary: "asked", status: "waiting" as const }, ["result"]],
     ["silent", { summary: "", status: "silent" as const }, []],
   ])("is asked for by how it ended: %s", async (_, result, kinds) => {
     const { office, connect } = setUp({ onItem: () => result });

@@ -17,7 +17,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const nobody = (): void => {};
 const ending = (n: number) => ({ workItemId: `itm_${n}`, kind: "result" as const, text: "", frame: `f${n}` });
 
-describe("the folder", () => {
+describe("AGENT-2: the folder", () => {
   it("keeps the newest text, for this user alone, and leaves nothing beside it", async () => {
     const place = join(folder, "deep/ada");
     const store = fileStore(place);
@@ -49,7 +49,7 @@ describe("the folder", () => {
   });
 });
 
-describe("the ledger", () => {
+describe("AGENT-2: the ledger", () => {
   it("shows a change only when it is stored, and stores those that wait together", async () => {
     const saves: PromiseWithResolvers<void>[] = [];
     const store: AgentStore = {

@@ -315,10 +315,7 @@ export class FakeOffice {
       item.state = "queued";
       item.offer = { ...item.offer, interrupted: true };
       this.#quiet.add(socket);
-    } else if (
-      !["silent", "waiting"].includes(String(status)) &&
-      "origin" in (item.offer["workItem"] as object)
-    )
+    } else if (status !== "silent" && "origin" in (item.offer["workItem"] as object))
       item.unreported = { kind: "result", text: String(payload["summary"] ?? payload["reason"]) };
     ack();
   }

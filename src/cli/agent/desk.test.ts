@@ -31,7 +31,7 @@ async function admitted() {
   };
 }
 
-describe("what a program says for its item", () => {
+describe("AGENT-1: what a program says for its item", () => {
   it("is about that item, whatever it names", async () => {
     const { env, last } = await admitted();
     await sayForItem("work_made", { workItemId: "itm_other", ticket: "BP-1" } as never, env);

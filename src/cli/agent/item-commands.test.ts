@@ -212,7 +212,7 @@ const CASES: Case[] = [
   [["usage", "BP-7"], "ticket_usage", { ticket: "BP-7" }, "$0.50"],
 ];
 
-describe("bullpen item", () => {
+describe("AGENT-1: bullpen item", () => {
   it.each(CASES)("%j says %s", async (args, type, payload, prints) => {
     expect(await item(...args)).toMatchObject({ type, payload });
     expect(printed).toContain(prints);

@@ -68,7 +68,7 @@ async function take(title: string, more: Partial<WorkOptions> = {}, sessionId?: 
   };
 }
 
-describe("a command that works on an item", () => {
+describe("AGENT-1: a command that works on an item", () => {
   it("hands back what it prints, without what colours it", async () => {
     const { outcome } = await take("Fix the login");
     expect(await outcome()).toMatchObject({
