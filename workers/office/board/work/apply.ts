@@ -186,13 +186,17 @@ function applyReview(ledger: BoardLedger, event: WorkEvent, at: number): void {
   // Who wrote it is who spoke first: whoever dismisses or edits it later has not written it.
   const by = fields["by"];
   if (review.state !== "dismissed" && (!by || at < by.at)) fields["by"] = { v: actorOf(event), at };
+  // Of one that is only known as dismissed, the first to have done so stands for its writer.
+  const first = fields["dismisser"];
+  if (review.state === "dismissed" && (!first || at < first.at))
+    fields["dismisser"] = { v: actorOf(event), at };
   ledger.db.run(
     `INSERT INTO reviews (pr, id, at, actor, fields) VALUES (?1, ?2, ?3, ?4, ?5)
        ON CONFLICT (pr, id) DO UPDATE SET fields = ?5, at = min(at, ?3), actor = ?4`,
     key,
     review.id,
     at,
-    textOf(fields, "by") ?? actorOf(event),
+    textOf(fields, "by") ?? textOf(fields, "dismisser") ?? actorOf(event),
     JSON.stringify(fields),
   );
 }
