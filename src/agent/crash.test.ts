@@ -30,7 +30,7 @@ class World {
 
   /** A process, killed at this step of its life. */
   start(killedAt: number): Life {
-    const life = new Life(this.office, killedAt);
+    const life = new Life(this.office.WebSocket, killedAt);
     connectAgent({
       url: "https://office.example.com",
       handle: "ada",

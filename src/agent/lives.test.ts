@@ -152,7 +152,7 @@ describe("OFF-8: repeats and what is new", () => {
   it("AGENT-2: what an earlier life left is answered before anything is accepted", async () => {
     const { office, connect, store, clock } = setUp();
     office.onFrame = (frame) => (frame.type === "handback" ? "lost" : undefined);
-    const life = new Life(office, Number.POSITIVE_INFINITY);
+    const life = new Life(office.WebSocket, Number.POSITIVE_INFINITY);
     connect({ webSocket: life.WebSocket, clock: life.clock(clock), store });
     office.queue("itm_1");
     await settle();

@@ -2,6 +2,8 @@
 import { type Agent, type AgentOptions, connectAgent } from "../../src/agent/agent.ts";
 import type { Item, ItemResult } from "../../src/agent/item.ts";
 import { type AgentStore, memoryStore } from "../../src/agent/store.ts";
+import type { Clock } from "../../src/sdk/clock.ts";
+import type { SocketConstructor, SocketEvent, SocketLike } from "../../src/sdk/connection.ts";
 import { FakeOffice, FakeRoom, TOKEN } from "./fake-office.ts";
 import { FakeClock } from "./fakes.ts";
 
@@ -58,11 +60,15 @@ const never = new Promise<never>(() => {});
 export class Life {
   #left: number;
   dead = false;
-  readonly office: FakeOffice;
+  readonly #died = Promise.withResolvers<void>();
+  /** Resolves when it is killed. */
+  readonly died = this.#died.promise;
+  readonly #sockets: SocketLike[] = [];
+  readonly #Socket: SocketConstructor;
 
-  /** Killed at its n-th step, counted from 0. */
-  constructor(office: FakeOffice, killedAt: number) {
-    this.office = office;
+  /** Killed at its n-th step, counted from 0; its sockets are of this kind. */
+  constructor(Socket: SocketConstructor, killedAt: number) {
+    this.#Socket = Socket;
     this.#left = killedAt;
   }
 
@@ -76,7 +82,8 @@ export class Life {
 
   kill(): void {
     this.dead = true;
-    for (const socket of this.office.sockets) if (socket.open) this.office.gone(socket);
+    for (const socket of this.#sockets) socket.close();
+    this.#died.resolve();
   }
 
   /** A step before an effect and one after it: it may be killed on either side. */
@@ -98,27 +105,34 @@ export class Life {
     return (...args) => this.around(() => inner(...args));
   }
 
-  get WebSocket(): FakeOffice["WebSocket"] {
+  /** A socket of the world's; nothing for who is dead. */
+  open(url: string, protocols: string[]): SocketLike | undefined {
+    if (this.dead) return undefined;
+    const socket = new this.#Socket(url, protocols);
+    this.#sockets.push(socket);
+    return socket;
+  }
+
+  get WebSocket(): SocketConstructor {
     return socketsOf(this);
   }
 
-  clock(inner: FakeClock) {
+  clock(inner: Clock): Clock {
     return {
       now: inner.now,
       random: inner.random,
-      setTimeout: (run: () => void, ms: number) => inner.setTimeout(() => this.dead || run(), ms),
+      setTimeout: (run, ms) => inner.setTimeout(() => this.dead || run(), ms),
       clearTimeout: inner.clearTimeout,
     };
   }
 }
 
 /** A `WebSocket` of this life: every frame that it sends is a step. */
-function socketsOf(life: Life): FakeOffice["WebSocket"] {
-  const Inner = life.office.WebSocket;
+function socketsOf(life: Life): SocketConstructor {
   return class {
     readonly #inner;
     constructor(url: string, protocols: string[]) {
-      this.#inner = life.dead ? undefined : new Inner(url, protocols);
+      this.#inner = life.open(url, protocols);
     }
     send(text: string): void {
       if (!life.step()) return;
@@ -128,7 +142,7 @@ function socketsOf(life: Life): FakeOffice["WebSocket"] {
     close(code?: number): void {
       if (!life.dead) this.#inner?.close(code);
     }
-    addEventListener(type: string, listener: (event: { data?: unknown }) => void): void {
+    addEventListener(type: string, listener: (event: SocketEvent) => void): void {
       this.#inner?.addEventListener(type, (event) => {
         if (!life.dead) listener(event);
       });
