@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { Ajv2020, type AnySchema } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import { describe, expect, test } from "vitest";
+import { STREAM_EVENT_TYPES } from "../src/shared/wire/context/index.ts";
 import { ERROR_STATUS } from "../src/shared/wire/errors.ts";
 import { DELIVERIES, FACTS, SERVER_FRAMES, SIGNALS, VERBS } from "../src/shared/wire/index.ts";
 import { validateAnswer, validateFrame } from "../test/support/validate.ts";
@@ -91,6 +92,17 @@ describe.each(schemas)("%s", (path, schema) => {
   test("HTTP-4: it names its own type, and refuses no field of a later version", () => {
     // The team's config is no message: it says its version, and a key that is misspelled is a fault (TEAM-1).
     if (path === "team.json") return expect(schema.additionalProperties).toBe(false);
+    // A context's item is no message either: what it does not know would be lost without a word (CTX-1).
+    if (path === "context/item.json") {
+      const shut = [...within(schema as Json)].filter(([, s]) => s.additionalProperties === false);
+      return expect(shut.map(([at]) => at)).toEqual([""]);
+    }
+    if (path === "context/event.json") {
+      const types = (schema.oneOf as { properties: { type: Json } }[]).map(
+        (one) => one.properties.type.const,
+      );
+      return expect(types).toEqual(STREAM_EVENT_TYPES);
+    }
     const name = path.startsWith("op/") ? "op" : "type";
     const { [name]: type } = schema.properties as Record<string, Json>;
     expect(type?.const).toBe(String(schema.title).replace(/\.client$/, ""));

@@ -1,6 +1,7 @@
 /** From zod to the JSON Schemas (2020-12) that are published (HTTP-4). */
 import * as z from "zod";
 import { AGENT_MESSAGES, ANSWERS, OPS } from "../src/shared/wire/agent/index.ts";
+import { CONTEXT_SCHEMAS } from "../src/shared/wire/context/index.ts";
 import { type Published, publishedSchemas } from "../src/shared/wire/index.ts";
 import { team } from "../src/shared/wire/team.ts";
 
@@ -32,6 +33,9 @@ function published(): Map<string, Published> {
   for (const [name, schema] of Object.entries(AGENT_MESSAGES))
     out.set(`agent/${name}`, { schema, ...agentSide(name) });
   for (const [name, schema] of Object.entries(OPS)) out.set(`op/${name}`, { schema, sentBy: "server" });
+  // What is read back is what was taken in, so that one description serves both sides.
+  for (const [name, schema] of Object.entries(CONTEXT_SCHEMAS))
+    out.set(`context/${name}`, { schema, sentBy: name === "item" ? "either" : "server" });
   out.set("team", { schema: team, sentBy: "client" });
   return new Map([...out].toSorted(byName));
 }
