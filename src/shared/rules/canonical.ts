@@ -1,10 +1,18 @@
 /** Canonical JSON: keys sorted, as RFC 8785 orders them, so that equal bodies have equal bytes. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value))
-    return `[${value.map((v) => canonicalJson(v === undefined ? null : v)).join(",")}]`;
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
-  const entries = Object.entries(value)
-    .filter(([, v]) => v !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
-  return `{${entries.map(([k, v]) => `${JSON.stringify(k)}:${canonicalJson(v)}`).join(",")}}`;
+  let inside = "";
+  if (Array.isArray(value)) {
+    // What JSON cannot hold is null in a list.
+    for (let i = 0; i < value.length; i++) inside += `${i === 0 ? "" : ","}${canonicalJson(value[i])}`;
+    return `[${inside}]`;
+  }
+  const entries = value as Record<string, unknown>;
+  // Without a comparison of its own it sorts by UTF-16 units, as the RFC does.
+  for (const key of Object.keys(entries).toSorted()) {
+    const held = entries[key];
+    if (held !== undefined)
+      inside += `${inside === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(held)}`;
+  }
+  return `{${inside}}`;
 }

@@ -54,7 +54,8 @@ export const historyAnswer = z.object({
 });
 export type HistoryAnswer = z.infer<typeof historyAnswer>;
 
-export const promptFormat = z.enum(["openai", "anthropic", "items"]);
+/** `openai` is short for its Responses. */
+export const promptFormat = z.enum(["openai", "openai-responses", "openai-chat", "anthropic", "items"]);
 export type PromptFormat = z.infer<typeof promptFormat>;
 
 /** `GET …/prompt`: the provider's body without model and sampling (RENDER-1). */
