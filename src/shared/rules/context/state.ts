@@ -21,8 +21,6 @@ export interface Entry {
   /** Of its latest update (CTX-4). */
   offset: number;
   item: ContextItem;
-  /** Offsets of the occurrences that it replaced in place (CTX-2). */
-  was?: number[];
 }
 
 /** What asks for a request, and when (REQ-1). */

@@ -20,7 +20,8 @@ export const STREAM_PAYLOADS = {
       requestOffset: ofRequest,
       usage: modelUsage.optional(),
       calls: z
-        .array(z.string())
+        .array(z.string().max(100))
+        .max(1000)
         .optional()
         .describe("The ids of the calls in the answer, `exe_<request offset>_<n>` (CTX-9)."),
     })

@@ -98,7 +98,7 @@ export const compaction = z.object({
 /** What JSON Schema can say of CTX-3, CTX-4 and CTX-5: where a field is inert. It refuses nothing (CTX-4). */
 const INERT = {
   if: { required: ["compaction"], properties: { role: { const: "developer" } } },
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   then: {
     properties: {
       key: { description: "Inert on a compaction item: it is never replaced." },
