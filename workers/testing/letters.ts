@@ -21,6 +21,7 @@ export function catchLetters(): void {
       const had = posts.get(box) ?? [];
       const newest = had.at(-1)?.n ?? 0;
       posts.set(box, [...had, ...letters.filter(({ n }: Letter) => n > newest)]);
+      return true;
     });
 }
 

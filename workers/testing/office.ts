@@ -279,6 +279,7 @@ export function captureLetters(): { board: Sent[]; room: Sent[] } {
         newest.set(of, n);
         list.push({ from: source, kind, body });
       }
+      return true;
     };
   };
   vi.spyOn(Board.prototype, "take").mockImplementation(into(sent.board));
