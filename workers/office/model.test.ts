@@ -5,7 +5,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { captureLetters, fakeCalls } from "../testing/office.ts";
-import { HANDLES, OfficeWorld, type Op } from "../testing/office-world.ts";
+import { HANDLES, type Op } from "../testing/office-steps.ts";
+import { OfficeWorld } from "../testing/office-world.ts";
 
 let sent: ReturnType<typeof captureLetters>;
 beforeEach(() => {

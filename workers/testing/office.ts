@@ -143,14 +143,15 @@ export class Agent {
     return frame.id;
   }
 
-  /** The first frame, from `from` on, that fits. */
+  /** The first frame, from `from` on, that fits; a connection that ends brings no more. */
   next(fits: (frame: Any) => boolean, from = 0): Promise<Any> {
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const check = () => {
         const found = this.frames.slice(from).find(fits);
-        if (found === undefined) return;
+        if (found === undefined && !this.isClosed) return;
         this.#waiting.delete(check);
-        resolve(found);
+        if (found === undefined) reject(new Error("the connection ended"));
+        else resolve(found);
       };
       this.#waiting.add(check);
       check();
