@@ -1,10 +1,10 @@
 /** Work that is taken away, goes elsewhere, or runs in a room (OFFER-7, TEAM-3, CHAT-2, ITEM-2). */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Any, newId } from "../testing/client.ts";
+import { allLetters, catchLetters, lettersNow } from "../testing/letters.ts";
 import {
   type Agent,
   anOffice,
-  captureLetters,
   connected,
   type Desk,
   eventually,
@@ -13,7 +13,6 @@ import {
   handbackOf,
   itemOf,
   later,
-  lettersOf,
   patch,
   queue,
   seen,
@@ -21,7 +20,10 @@ import {
   wake,
 } from "../testing/office.ts";
 
-beforeEach(() => fakeCalls());
+beforeEach(() => {
+  fakeCalls();
+  catchLetters();
+});
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -87,7 +89,6 @@ describe("what a person stops", () => {
   );
 
   test("OFFER-7: a late hand-back is acked and kept as a note, its usage is counted, and it is no report", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const { agent, id } = await atWork(desk, "A", { ticket: "BP-1" });
     await patch(desk, id, { status: "canceled" });
@@ -110,7 +111,7 @@ describe("what a person stops", () => {
       "Handed back after it was stopped: half of it",
     ]);
     await eventually(() => {
-      const used = lettersOf(sent.board, desk, "used");
+      const used = lettersNow(desk, "board", "used");
       expect(used).toMatchObject([
         { item: id, round: 1, tickets: ["BP-1"], models: [{ model: "m", inputTokens: 5 }] },
       ]);
@@ -202,7 +203,6 @@ describe("what goes to a teammate", () => {
   });
 
   test("OFFER-7: else after two minutes; a hand-back that comes later follows it as a note", async () => {
-    const sent = captureLetters();
     const { scout, bob } = await two();
     const { agent, id } = await atWork(scout);
     await patch(scout, id, { person: "bob" });
@@ -219,7 +219,7 @@ describe("what goes to a teammate", () => {
       const offer = theirs.frames.findLast((f) => f.type === "offer");
       expect(offer?.payload.context.journal.map((l: Any) => l.text)).toEqual(notes);
     });
-    await eventually(() => expect(lettersOf(sent.board, scout, "used").length).toBe(1));
+    await eventually(() => expect(lettersNow(scout, "board", "used").length).toBe(1));
   });
 
   test("OFFER-7: a hand-back in time lets it go, and its words go along", async () => {
@@ -270,10 +270,10 @@ describe("what goes to a teammate", () => {
   });
 });
 
-const runs = (sent: Any, desk: Desk) =>
-  sent.room
-    .filter((l: Any) => l.from === `office/${desk.handle}` && l.kind.startsWith("run_"))
-    .map(({ kind, body }: Any) => [kind, body.runId, body.outcome ?? body.text ?? body.messageIds]);
+const runs = (desk: Desk): Any[] =>
+  allLetters(desk, "room")
+    .filter(({ kind }) => kind.startsWith("run_"))
+    .map(({ kind, body }) => [kind, body.runId, body.outcome ?? body.text ?? body.messageIds]);
 
 describe("a chat of our rooms", () => {
   const requester = { id: newId("usr"), name: "Max" };
@@ -301,7 +301,6 @@ describe("a chat of our rooms", () => {
     ["silent", "no_reply"],
     ["blocked", "failed"],
   ])("CHAT-2: its round is a run of the room: %s ends it as %s", async (status, outcome) => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     const { message } = await said(desk, "hello");
@@ -309,9 +308,9 @@ describe("a chat of our rooms", () => {
     await take(agent, id);
     await agent.must("progress", { workItemId: id, text: "thinking" });
     await handback(agent, id, { status });
-    await eventually(() => expect(runs(sent, desk).at(-1)?.[0]).toBe("run_end"));
-    const [[, runId]] = runs(sent, desk);
-    expect(runs(sent, desk).filter(([kind]: Any) => kind !== "run_usage")).toEqual([
+    await eventually(() => expect(runs(desk).at(-1)?.[0]).toBe("run_end"));
+    const [[, runId]] = runs(desk);
+    expect(runs(desk).filter(([kind]: Any) => kind !== "run_usage")).toEqual([
       ["run_start", runId, [message]],
       ["run_step", runId, "thinking"],
       ["run_end", runId, outcome],
@@ -319,7 +318,6 @@ describe("a chat of our rooms", () => {
   });
 
   test("CHAT-2: interrupted keeps it open, and the next round goes on in it", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     await said(desk, "hello");
@@ -330,13 +328,12 @@ describe("a chat of our rooms", () => {
     const offer = await take(again, id);
     expect(offer.context.feedback.map((f: Any) => f.body)).toEqual(["hello"]);
     await handback(again, id);
-    await eventually(() => expect(runs(sent, desk).at(-1)?.[0]).toBe("run_end"));
-    expect(new Set(runs(sent, desk).map(([, runId]: Any) => runId)).size).toBe(1);
-    expect(runs(sent, desk).filter(([kind]: Any) => kind === "run_end").length).toBe(1);
+    await eventually(() => expect(runs(desk).at(-1)?.[0]).toBe("run_end"));
+    expect(new Set(runs(desk).map(([, runId]: Any) => runId)).size).toBe(1);
+    expect(runs(desk).filter(([kind]: Any) => kind === "run_end").length).toBe(1);
   });
 
   test("CHAT-2: run.stop cancels the item, a ceiling blocks it", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     for (const because of [undefined, "spend"] as const) {
@@ -346,20 +343,19 @@ describe("a chat of our rooms", () => {
       );
       const { id } = offer.payload.workItem;
       await take(agent, id);
-      await eventually(() => expect(runs(sent, desk).at(-1)?.[0]).toBe("run_start"));
-      const runId = runs(sent, desk).at(-1)[1];
+      await eventually(() => expect(runs(desk).at(-1)?.[0]).toBe("run_start"));
+      const runId = runs(desk).at(-1)[1];
       const by = { id: requester.id, name: "Max" };
       await desk.letter("stop_run", { runId, by, ...(because && { because }) });
       expect((await itemOf(desk, id)).state).toBe(because ? "blocked" : "canceled");
       const refused = await asked(agent, "progress", { workItemId: id, text: "on" });
       expect(refused.code).toBe("unknown_item");
       expect(refused.message).toContain(because ? "ceiling" : "stopped by Max");
-      await eventually(() => expect(runs(sent, desk).at(-1)).toEqual(["run_end", runId, "stopped"]));
+      await eventually(() => expect(runs(desk).at(-1)).toEqual(["run_end", runId, "stopped"]));
     }
   });
 
   test("CHAT-2: more in the thread while it runs is the next round; another thread another item", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     const first = await said(desk, "one");
@@ -375,13 +371,13 @@ describe("a chat of our rooms", () => {
       ["elsewhere", 1],
       ["one", 2],
     ]);
-    await eventually(() => expect(runs(sent, desk).length).toBeGreaterThan(1));
+    await eventually(() => expect(runs(desk).length).toBeGreaterThan(1));
     const other = agent.frames.findLast((f) => f.type === "offer").payload.workItem.id;
     await take(agent, other);
     await handback(agent, other);
     const offer = await take(agent, id, agent.frames.length - 1);
     expect(offer.context.feedback.map((f: Any) => f.body)).toEqual(["two"]);
-    await eventually(() => expect(runs(sent, desk).at(-1)[2]).toEqual([second.message]));
+    await eventually(() => expect(runs(desk).at(-1)[2]).toEqual([second.message]));
   });
 
   test("NEW-7: a message that was edited is offered as it is now; one taken back is not", async () => {
@@ -396,14 +392,11 @@ describe("a chat of our rooms", () => {
   });
 
   test("QUEUE-1: what is canceled before it ran ends in the room as stopped", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     await said(desk, "hello");
     const [{ id }] = (await seen(desk)).items;
     await patch(desk, id, { status: "canceled" });
-    await eventually(() =>
-      expect(runs(sent, desk).map(([kind]: Any) => kind)).toEqual(["run_start", "run_end"]),
-    );
+    await eventually(() => expect(runs(desk).map(([kind]: Any) => kind)).toEqual(["run_start", "run_end"]));
   });
 });
 
@@ -423,7 +416,6 @@ describe("a question", () => {
   test.each([["blocked"], ["canceled"]])(
     "ITEM-2: one that ends %s without an answer is told to who asked",
     async (how) => {
-      const sent = captureLetters();
       const desk = await anOffice();
       const agent = await connected(desk);
       const id = newId("qst");
@@ -435,7 +427,7 @@ describe("a question", () => {
       else await patch(desk, item, { status: "canceled" });
       await eventually(() => {
         const why = how === "blocked" ? "I do not know." : "stopped by Anna";
-        expect(lettersOf(sent.board, desk, "question_canceled")).toEqual([{ ask: id, to: "scout", why }]);
+        expect(lettersNow(desk, "board", "question_canceled")).toEqual([{ ask: id, to: "scout", why }]);
       });
     },
   );

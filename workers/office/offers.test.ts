@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { JOURNAL_BYTES } from "../../src/shared/rules/offer-bounds.ts";
 import { byteLength } from "../../src/shared/rules/text.ts";
 import { type Any, newId } from "../testing/client.ts";
+import { catchLetters, lettersNow } from "../testing/letters.ts";
 import {
   type Agent,
   ANNA,
   anOffice,
-  captureLetters,
   connected,
   type Desk,
   eventually,
@@ -16,7 +16,6 @@ import {
   handbackOf,
   itemOf,
   later,
-  lettersOf,
   patch,
   queue,
   STANDS,
@@ -28,7 +27,10 @@ import {
 import { CALLS } from "./calls.ts";
 import type { OfferAsk } from "./letters.ts";
 
-beforeEach(() => fakeCalls());
+beforeEach(() => {
+  fakeCalls();
+  catchLetters();
+});
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -71,7 +73,7 @@ const sayFrame = async (by: Agent, frame: Any) => {
   expect((await by.next((f) => f.replyTo === frame.id, from)).type).toBe("ack");
 };
 
-const told = (sent: Any, desk: Desk) => lettersOf(sent.room, desk, "notice").map((n) => n.text);
+const told = (desk: Desk) => lettersNow(desk, "room", "notice").map((n) => n.text);
 
 describe("offers", () => {
   test("OFFER-1: an offer comes again after each reconnect until it is accepted; accepting twice is harmless", async () => {
@@ -206,7 +208,6 @@ describe("offers", () => {
   });
 
   test("OFFER-3: the fifth decline blocks it with the reasons; an error to an offer is a decline", async () => {
-    const sent = captureLetters();
     const notify = newId("spc");
     const desk = await anOffice({ notify });
     const agent = await connected(desk);
@@ -223,9 +224,7 @@ describe("offers", () => {
     const row = await itemOf(desk, id);
     expect(row.state).toBe("blocked");
     for (const n of [1, 2, 3, 4, 5]) expect(row.why_waiting).toContain(`reason ${n}`);
-    await eventually(() =>
-      expect(lettersOf(sent.room, desk, "notice")[0]?.text).toContain("declined 5 times"),
-    );
+    await eventually(() => expect(lettersNow(desk, "room", "notice")[0]?.text).toContain("declined 5 times"));
   });
 
   test("OFFER-4: the journal's newest 64 KiB, the first line counts the rest; feedback that does not fit makes the next round", async () => {
@@ -338,12 +337,11 @@ describe("hand-backs", () => {
     ["waiting", "waiting", "waiting"],
     ["blocked", "blocked", "blocked"],
   ])("OFFER-6: %s makes it %s, and the board is told", async (status, state, ended) => {
-    const sent = captureLetters();
     const { desk, agent, id } = await atWork({}, { ticket: "BP-1" });
     await handback(agent, id, { status });
     expect(await itemOf(desk, id)).toMatchObject({ state, summary: "It is done." });
     await eventually(() => {
-      const events = lettersOf(sent.board, desk, "event");
+      const events = lettersNow(desk, "board", "event");
       expect(events.map((e) => [e.id, e.type, e.item.status])).toEqual([
         [`${id}/1/accepted`, "item.accepted", undefined],
         [`${id}/1/ended`, "item.ended", ended],
@@ -405,7 +403,6 @@ describe("hand-backs", () => {
   });
 
   test("OFFER-6: silent says how the round found the ticket", async () => {
-    const sent = captureLetters();
     const ticket = {
       key: "BP-1",
       title: "T",
@@ -417,7 +414,7 @@ describe("hand-backs", () => {
     const { desk, agent, id } = await atWork({}, { ticket: "BP-1" });
     await handback(agent, id, { status: "silent" });
     await eventually(() =>
-      expect(lettersOf(sent.board, desk, "event").at(-1).item).toMatchObject({
+      expect(lettersNow(desk, "board", "event").at(-1).item).toMatchObject({
         status: "silent",
         before: { "BP-1": "ready" },
       }),
@@ -486,7 +483,6 @@ describe("what looks stuck", () => {
   const notify = newId("spc");
 
   test("OFF-10: no sign of work for stuck_minutes is shown, and told once a stretch", async () => {
-    const sent = captureLetters();
     const { desk, agent, id } = await atWork({ notify, policies: { stuck_minutes: 10 } });
     await later(desk, 10 * 60_000 - 1000, agent);
     expect((await itemOf(desk, id)).stuck).toBeUndefined();
@@ -497,12 +493,11 @@ describe("what looks stuck", () => {
     expect(await itemOf(desk, id)).toMatchObject({ state: "active" });
     expect((await itemOf(desk, id)).stuck).toBeUndefined();
     await later(desk, 11 * 60_000, agent);
-    await eventually(() => expect(told(sent, desk).length).toBe(2));
-    expect(told(sent, desk)[0]).toContain('scout looks stuck on "A": no sign of work');
+    await eventually(() => expect(told(desk).length).toBe(2));
+    expect(told(desk)[0]).toContain('scout looks stuck on "A": no sign of work');
   });
 
   test("OFF-10: an offer without an answer comes again each minute, and counts as stuck after five", async () => {
-    const sent = captureLetters();
     const desk = await anOffice({ notify });
     const agent = await connected(desk);
     const id = await queue(desk, "A");
@@ -511,24 +506,22 @@ describe("what looks stuck", () => {
     await agent.ask("ping");
     expect(titles(agent).length).toBeGreaterThanOrEqual(5);
     expect(new Set(titles(agent))).toEqual(new Set(["A"]));
-    await eventually(() => expect(told(sent, desk)).toMatchObject([expect.stringContaining("not answered")]));
+    await eventually(() => expect(told(desk)).toMatchObject([expect.stringContaining("not answered")]));
     expect((await itemOf(desk, id)).stuck).toContain("not answered");
     await take(agent, id);
   });
 
   test("OFF-10: what waits for seven days; nothing ends by itself", async () => {
-    const sent = captureLetters();
     const { desk, agent, id } = await atWork({ notify });
     await handback(agent, id, { status: "waiting" });
     await later(desk, 7 * 86_400_000 + 1000, agent);
-    await eventually(() => expect(told(sent, desk)).toMatchObject([expect.stringContaining("waits")]));
+    await eventually(() => expect(told(desk)).toMatchObject([expect.stringContaining("waits")]));
     expect(await itemOf(desk, id)).toMatchObject({ state: "waiting" });
   });
 });
 
 describe("items", () => {
   test("ITEM-1: progress, journal, usage and work_made are recorded; over a limit is invalid", async () => {
-    const sent = captureLetters();
     const { desk, agent, id } = await atWork();
     await agent.must("progress", { workItemId: id, text: "🙂".repeat(500) });
     await agent.must("usage", { windows: [{ name: "five_hour", utilization: 0.5 }] });
@@ -557,12 +550,12 @@ describe("items", () => {
       "invalid",
     );
     await eventually(() => {
-      expect(lettersOf(sent.board, desk, "windows")).toMatchObject([{ windows: [{ utilization: 0.5 }] }]);
-      expect(lettersOf(sent.board, desk, "made")).toMatchObject([
+      expect(lettersNow(desk, "board", "windows")).toMatchObject([{ windows: [{ utilization: 0.5 }] }]);
+      expect(lettersNow(desk, "board", "made")).toMatchObject([
         { item: id, ticket: "BP-7", pr: { repo: "acme/shop", number: 7 } },
       ]);
       expect(
-        lettersOf(sent.board, desk, "refs").flatMap((r) => r.refs.map((x: Any) => [x.ref, x.role])),
+        lettersNow(desk, "board", "refs").flatMap((r) => r.refs.map((x: Any) => [x.ref, x.role])),
       ).toEqual([
         ["acme/shop#7", "created"],
         ["BP-7", "attached"],

@@ -1,10 +1,10 @@
 /** The queue: its order, its states, and what people do to it, in a real office with a board that agrees. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Any, newId } from "../testing/client.ts";
+import { catchLetters, lettersNow } from "../testing/letters.ts";
 import {
   ANNA,
   anOffice,
-  captureLetters,
   connected,
   type Desk,
   eventually,
@@ -12,7 +12,6 @@ import {
   handback,
   itemOf,
   later,
-  lettersOf,
   patch,
   queue,
   seen,
@@ -21,7 +20,10 @@ import {
   wakeOf,
 } from "../testing/office.ts";
 
-beforeEach(() => fakeCalls());
+beforeEach(() => {
+  fakeCalls();
+  catchLetters();
+});
 afterEach(() => void vi.useRealTimers());
 
 const offers = (agent: { frames: Any[] }) =>
@@ -194,7 +196,6 @@ describe("people", () => {
   });
 
   test("QUEUE-4: paused, nothing is offered, also not on reconnect; what is out is withdrawn, what runs goes on", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     const id = await queue(desk, "A");
@@ -212,12 +213,11 @@ describe("people", () => {
     await desk.stub.resume(ANNA);
     await again.next((f) => f.type === "offer");
     await eventually(() =>
-      expect(lettersOf(sent.room, desk, "paused").map((p) => p.paused)).toEqual([true, false]),
+      expect(lettersNow(desk, "room", "paused").map((p) => p.paused)).toEqual([true, false]),
     );
   });
 
   test("QUEUE-4: a pause with an end is over by itself", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     await queue(desk, "A");
@@ -227,19 +227,18 @@ describe("people", () => {
     await later(desk, 61_000, agent);
     await agent.next((f) => f.type === "offer", from);
     await eventually(() =>
-      expect(lettersOf(sent.room, desk, "paused").at(-1)).toMatchObject({ paused: false }),
+      expect(lettersNow(desk, "room", "paused").at(-1)).toMatchObject({ paused: false }),
     );
   });
 
   test("QUEUE-4: the board is told how the person is, and which items changed", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const id = await queue(desk, "A");
     const agent = await connected(desk);
     await take(agent, id);
     await handback(agent, id);
     await eventually(() => {
-      const told = lettersOf(sent.board, desk, "status");
+      const told = lettersNow(desk, "board", "status");
       expect(told.at(-1)).toMatchObject({ status: "idle", queued: 0 });
       expect(told.map((s) => s.status)).toEqual(expect.arrayContaining(["offline", "idle", "working"]));
       expect(told.find((s) => s.status === "working")).toMatchObject({
@@ -251,7 +250,6 @@ describe("people", () => {
   });
 
   test("QUEUE-6: a human is told once a cause: in the item's thread, else every lead in the space for notices", async () => {
-    const sent = captureLetters();
     const [notify, user] = [newId("spc"), newId("usr")];
     const desk = await anOffice({ notify, humans: [{ name: "Anna", user, lead: true }, { name: "Max" }] });
     const agent = await connected(desk);
@@ -266,7 +264,7 @@ describe("people", () => {
     const { id } = offer.payload.workItem;
     await agent.must("work_move", { workItemId: id, status: "canceled" });
     await eventually(() => {
-      const told = lettersOf(sent.room, desk, "notice");
+      const told = lettersNow(desk, "room", "notice");
       expect(told.map((n) => [n.spaceIds, n.about])).toEqual([
         [[notify], [user, "scout"]],
         [[channel], [requester.id, "scout"]],

@@ -8,6 +8,7 @@ import {
 import { vi } from "vitest";
 import { possible } from "../../src/shared/rules/item-states.ts";
 import { type Any, newId } from "./client.ts";
+import { lettersNow } from "./letters.ts";
 import {
   type Agent,
   anOffice,
@@ -419,8 +420,10 @@ export class OfficeWorld {
   }
 
   /** Each round of an item was accepted at most once and ended at most once, in all that was told the board. */
-  checkEvents(board: { kind: string; body: Any }[]): void {
-    const ids = board.filter((l) => l.kind === "event").map((l) => String(l.body.id));
+  checkEvents(): void {
+    const ids = HANDLES.flatMap((who) => lettersNow(this.desks[who], "board", "event")).map((e) =>
+      String(e.id),
+    );
     const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
     this.#same("done twice", twice, []);
     for (const item of this.items)
