@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { aBoard, fakeNeighbours } from "../testing/board.ts";
 import { newWorkspace, roomStub } from "../testing/client.ts";
-import { anOffice, captureLetters, connected, fakeCalls, seen, wakeOf } from "../testing/office.ts";
+import { catchLetters } from "../testing/letters.ts";
+import { anOffice, connected, fakeCalls, seen, wakeOf } from "../testing/office.ts";
 
 beforeEach(() => {
   fakeCalls();
@@ -42,7 +43,7 @@ describe("a letter whose taking always throws", () => {
   });
 
   test("OFF-8: an office takes those before it at once, and those behind it after eight tries", async () => {
-    captureLetters();
+    catchLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     const [before, behind] = [wakeOf({ title: "before" }), wakeOf({ title: "behind" })];

@@ -1,5 +1,5 @@
 /** What the tests of an Office drive it with: an office without a board, and an agent's socket. */
-import { runDurableObjectAlarm } from "cloudflare:test";
+import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { ulid } from "ulid";
 import { expect, vi } from "vitest";
@@ -271,8 +271,15 @@ export async function wake(desk: Desk, more: Partial<Wake> = {}): Promise<void> 
 
 /** Fires the office's alarm as if it were so much later; the agent is heard before, unless it is silent. */
 export async function later(desk: Desk, ms: number, agent?: Agent): Promise<void> {
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
-  if (agent) await agent.ask("heartbeat");
+  const id = newId("evt");
+  await runInDurableObject(desk.stub, async (office: Office, state) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
+    if (!agent) return;
+    // In the same turn: an alarm of its own could come before a frame, and close what is silent (OFF-6).
+    const beat = JSON.stringify({ id, type: "heartbeat", payload: {} });
+    await Promise.all(state.getWebSockets().map((ws) => office.webSocketMessage(ws, beat)));
+  });
+  await agent?.next(({ replyTo }) => replyTo === id);
   await runDurableObjectAlarm(desk.stub);
 }
 
