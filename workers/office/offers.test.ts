@@ -115,6 +115,52 @@ describe("offers", () => {
     });
   });
 
+  test("PIPE-1: which item a wake became, and that an item was canceled, is told for the traces", async () => {
+    fakeCalls((ask) => (ask.subject ? { stands: false, why: "BP-1 is done." } : STANDS));
+    const sent = captureLetters();
+    const desk = await anOffice();
+    const agent = await connected(desk);
+    const feedback = { actor: "Anna", kind: "comment" as const, body: "x" };
+    const [first, second, third] = [newId("evt"), newId("evt"), newId("evt")];
+    await wake(desk, {
+      eventId: first,
+      subject: { type: "ticket", ref: "BP-1" },
+      feedback: { key: "1", ...feedback },
+    });
+    await vi.waitFor(() =>
+      expect(lettersOf(sent.board, desk, "canceled")).toMatchObject([
+        {
+          events: [first],
+          why: "BP-1 is done.",
+          item: lettersOf(sent.board, desk, "woken")[0].item,
+        },
+      ]),
+    );
+    // What came while it ran is canceled with it; what the agent has done already is not.
+    await wake(desk, {
+      eventId: second,
+      refs: [{ type: "ticket", ref: "BP-2", role: "subject", source: second }],
+    });
+    const { workItem } = await agent.offer();
+    await agent.must("accept", { workItemId: workItem.id, runtime: "script", model: "m" });
+    await wake(desk, {
+      eventId: third,
+      subject: { type: "ticket", ref: "BP-2" },
+      feedback: { key: "3", ...feedback },
+    });
+    await patch(desk, workItem.id, { status: "blocked" });
+    await patch(desk, workItem.id, { status: "canceled" });
+    await vi.waitFor(() =>
+      expect(lettersOf(sent.board, desk, "canceled").slice(1)).toEqual([
+        { handle: "scout", item: workItem.id, events: [third], why: "canceled by Anna" },
+      ]),
+    );
+    expect(lettersOf(sent.board, desk, "woken").slice(1)).toEqual([
+      { handle: "scout", eventId: second, item: workItem.id },
+      { handle: "scout", eventId: third, item: workItem.id },
+    ]);
+  });
+
   test("OFFER-2: what changed while the board was asked is asked anew", async () => {
     const gate = { asked: 0, open: false };
     const desk = await anOffice();
