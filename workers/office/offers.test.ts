@@ -117,7 +117,6 @@ describe("offers", () => {
 
   test("PIPE-1: which item a wake became, and that an item was canceled, is told for the traces", async () => {
     fakeCalls((ask) => (ask.subject ? { stands: false, why: "BP-1 is done." } : STANDS));
-    const sent = captureLetters();
     const desk = await anOffice();
     const agent = await connected(desk);
     const feedback = { actor: "Anna", kind: "comment" as const, body: "x" };
@@ -127,12 +126,12 @@ describe("offers", () => {
       subject: { type: "ticket", ref: "BP-1" },
       feedback: { key: "1", ...feedback },
     });
-    await vi.waitFor(() =>
-      expect(lettersOf(sent.board, desk, "canceled")).toMatchObject([
+    await eventually(() =>
+      expect(lettersNow(desk, "board", "canceled")).toMatchObject([
         {
           events: [first],
           why: "BP-1 is done.",
-          item: lettersOf(sent.board, desk, "woken")[0].item,
+          item: lettersNow(desk, "board", "woken")[0].item,
         },
       ]),
     );
@@ -150,12 +149,12 @@ describe("offers", () => {
     });
     await patch(desk, workItem.id, { status: "blocked" });
     await patch(desk, workItem.id, { status: "canceled" });
-    await vi.waitFor(() =>
-      expect(lettersOf(sent.board, desk, "canceled").slice(1)).toEqual([
+    await eventually(() =>
+      expect(lettersNow(desk, "board", "canceled").slice(1)).toEqual([
         { handle: "scout", item: workItem.id, events: [third], why: "canceled by Anna" },
       ]),
     );
-    expect(lettersOf(sent.board, desk, "woken").slice(1)).toEqual([
+    expect(lettersNow(desk, "board", "woken").slice(1)).toEqual([
       { handle: "scout", eventId: second, item: workItem.id },
       { handle: "scout", eventId: third, item: workItem.id },
     ]);
