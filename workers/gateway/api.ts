@@ -9,6 +9,7 @@ import { officeRoutes } from "./api/office.ts";
 import { published } from "./api/published.ts";
 import { rooms } from "./api/rooms.ts";
 import type { Route } from "./api/route.ts";
+import { streams } from "./api/streams.ts";
 import { workspace } from "./api/workspace.ts";
 
 export { errorsOf, type Route } from "./api/route.ts";
@@ -35,6 +36,7 @@ export const GROUPS: readonly Group[] = [
     description: "The team, its people and their queues, tickets, events",
     routes: officeRoutes,
   },
+  { name: "Context", description: "What a model sees, and when it is asked", routes: streams },
   { name: "Published", description: "What everybody may read", routes: published },
 ];
 

@@ -15,6 +15,7 @@ import { people } from "./routes/people.ts";
 import { published } from "./routes/published.ts";
 import { reads } from "./routes/reads.ts";
 import { secrets } from "./routes/secrets.ts";
+import { streams } from "./routes/streams.ts";
 import { team } from "./routes/team.ts";
 import { tickets } from "./routes/tickets.ts";
 import { work } from "./routes/work.ts";
@@ -50,7 +51,7 @@ app.route("/v1", events);
 app.route("/v1", reads);
 app.route("/v1", approvals);
 app.route("/v1/attachments", attachments);
-for (const part of [team, people, tickets, work, secrets]) app.route("/v1", part);
+for (const part of [team, people, tickets, work, secrets, streams]) app.route("/v1", part);
 
 app.notFound((c) =>
   failed(c, { code: "not_found", message: "There is nothing at this address. See /docs for the routes." }),

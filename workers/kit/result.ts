@@ -21,6 +21,11 @@ export function refuse(
   throw new Refused({ code, message, ...more });
 }
 
+const CHECKS: Partial<Record<string, string>> = {
+  person: "Check the handle: GET /v1/people lists them.",
+  stream: "Streams are /people/<handle> and /people/<handle>/items/<item>.",
+};
+
 /** The one answer for what does not exist and for what is not yours to see (ERR-3). */
 export function notFound(
   what:
@@ -37,9 +42,10 @@ export function notFound(
     | "policy version"
     | "person"
     | "item"
-    | "ticket",
+    | "ticket"
+    | "stream",
 ): never {
-  const check = what === "person" ? "Check the handle: GET /v1/people lists them." : "Check the id.";
+  const check = CHECKS[what] ?? "Check the id.";
   refuse("not_found", `There is no such ${what}, or you may not see it. ${check}`);
 }
 

@@ -25,6 +25,8 @@ import type { Identity } from "./letters.ts";
 import { parts } from "./turns.ts";
 import { SILENT_MS, welcomeOf } from "./welcome.ts";
 
+/** The tag of an agent's sockets: an office has others, that follow its streams (streams/live.ts). */
+const AGENT = "agent";
 const MAX_UNKNOWN = 20;
 /** An agent that is faster is answered `failed`, and goes on when it is slower. */
 const PACE = { per_s: 100, burst: 1000 };
@@ -95,7 +97,7 @@ export function openSockets(need: SocketsNeed): Sockets {
   };
   const open = (): Live[] =>
     need.ctx
-      .getWebSockets()
+      .getWebSockets(AGENT)
       .filter((ws) => ws.readyState === WebSocket.OPEN)
       .map(live);
   const currentLive = (): Live | undefined => {
@@ -270,7 +272,7 @@ export function openSockets(need: SocketsNeed): Sockets {
       return { id, tokenId, origin, version, ...(on === undefined ? {} : { on }) };
     },
     accept(ws, origin, address) {
-      need.ctx.acceptWebSocket(ws);
+      need.ctx.acceptWebSocket(ws, [AGENT]);
       const now = need.wall();
       const from = address === undefined ? {} : { address };
       const fresh: Attachment = { origin, ...from, acceptedAt: now, heard: now, recent: [] };

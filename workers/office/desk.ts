@@ -5,6 +5,7 @@ import type { Db } from "../kit/db.ts";
 import type { SigningKeys } from "../kit/sign.ts";
 import type { Clock } from "../room/ids.ts";
 import type { Address, BoardLetters, OfficeLetters, RoomLetters } from "./letters.ts";
+import type { StreamsMemory } from "./streams/part.ts";
 
 /** The agent's connection, once it was welcomed. */
 export interface Connection {
@@ -41,6 +42,8 @@ export interface Desk {
   tell<T extends AgentMessageType>(type: T, payload: AgentPayload<T>): string;
   /** Closes the agent's connection after the commit and after what is told. */
   close(code: number, reason: string): void;
+  /** What is known of the streams beside their rows (streams/part.ts). */
+  readonly streams: StreamsMemory;
   /** An item changed in a way that who watches wants to see (QUEUE-4). */
   changed(item: string): void;
 }

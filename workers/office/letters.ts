@@ -109,7 +109,10 @@ export interface OfficeLetters {
   stop_run: { runId: string; by: { id: string; name: string }; because?: "spend" | "day" };
   /** A room's message that was for this person was edited or taken back (NEW-7): `text` or `deleted`. */
   message_changed: { messageId: string; text?: string; deleted?: true };
+  /** A token ended that was for the person's agent, or that somebody may follow a stream here with (AUTH-3). */
   token_revoked: { tokenId: string };
+  /** Somebody is not in the workspace any more, or a guest: they follow no stream (STREAM-2). */
+  follower_gone: { participantId: string };
   /** The usage windows of those who share a subscription hold offers until then, ms; absent: no more (USE-3). */
   hold: { until?: number; why?: string };
 }
@@ -162,10 +165,6 @@ export interface BoardLetters {
   windows: { handle: string; at: number; windows: AgentPayload<"usage">["windows"] };
   used: RoundUsage;
   act_result: { handle: string; id: string; ok: boolean; results: string[]; error?: string };
-  /** The item that a wake became, or is a round of. */
-  woken: { handle: string; eventId: string; item: string };
-  /** An item was canceled, and what these events asked for with it. */
-  canceled: { handle: string; item: string; events: string[]; why: string };
   /** What an item of this person newly refers to: past events follow as moments (RECALL-1). */
   refs: { handle: string; item: string; refs: ItemRef[] };
   /** A ticket or pull request that the person made in an item (ITEM-1), or a document (ITEM-5). */

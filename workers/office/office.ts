@@ -3,6 +3,7 @@
  * shell: it takes frames, letters and calls, hands them to functions, and sends what follows.
  */
 import { DurableObject } from "cloudflare:workers";
+import type { AppendEvent, PromptFormat } from "../../src/shared/wire/context/http.ts";
 import type {
   AddItem,
   ItemAnswer,
@@ -28,6 +29,10 @@ import { tellStatus } from "./queue/status.ts";
 import { OFFICE_MIGRATIONS } from "./schema.ts";
 import { personRow, teamOf } from "./store/person.ts";
 import { openRuns } from "./store/rounds.ts";
+import { streamDue } from "./streams/drive.ts";
+import { LIVE } from "./streams/live.ts";
+import { openStreams } from "./streams/part.ts";
+import { appendAs } from "./streams/rights.ts";
 import { TAKERS } from "./takers.ts";
 import { TIMED } from "./timed.ts";
 import { parts } from "./turns.ts";
@@ -43,6 +48,7 @@ export class Office extends DurableObject<Env> {
   readonly #alarms;
   readonly #outbox;
   readonly #sockets;
+  readonly #streams;
   #clock: Clock | undefined;
   /** Whether an offer is being made: what happens meanwhile is seen when it goes on. */
   #offering = false;
@@ -53,7 +59,7 @@ export class Office extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
-    this.#alarms = openAlarms(ctx.storage, this.#db, (error) => this.#fault(error));
+    this.#alarms = openAlarms(ctx.storage, this.#db);
     this.#outbox = openOutbox({
       db: this.#db,
       alarms: this.#alarms,
@@ -72,6 +78,18 @@ export class Office extends DurableObject<Env> {
       mint: () => this.#now().mint("evt"),
       fault: (error) => this.#fault(error),
     });
+    this.#streams = openStreams({
+      ctx,
+      db: this.#db,
+      wall: () => this.wall(),
+      alarm: (name, at) => this.#alarms.by(name, at),
+      beside: {
+        work: (work) => this.#work(work),
+        look: () => this.#look(),
+        waitUntil: (done) => ctx.waitUntil(done),
+        fault: (error) => this.#fault(error),
+      },
+    });
     if (isMade(this.#db)) {
       migrate(ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.#alarms.rearm();
@@ -80,27 +98,30 @@ export class Office extends DurableObject<Env> {
 
   // ---- what comes ----------------------------------------------------------------------------------
 
-  /** Letters from the room, the board and other offices, each taken once; whether all were. */
-  take(source: Address, letters: Letter[]): boolean {
+  /** Letters from the room, the board and other offices, each taken once. */
+  take(source: Address, letters: Letter[]): void {
     const first = letters[0];
     // Only the board makes an office: an unknown person's stays without tables (OFF-2).
     if (!isMade(this.#db)) {
-      if (source !== "board" || first?.kind !== "team") return true;
+      if (source !== "board" || first?.kind !== "team") return;
       migrate(this.ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.ctx.storage.transactionSync(() => makePerson(this.#db, first.body as OfficeLetters["team"]));
     }
-    return this.#work((desk, whole) =>
-      takeIn(
-        this.#inbox((letter) => whole(() => takeLetter(desk, letter, source))),
-        source,
-        letters,
-      ),
+    this.#work((desk) =>
+      takeIn(this.#db, source, letters, (letter) => {
+        const taker = TAKERS[letter.kind as keyof typeof TAKERS] as
+          | ((desk: Desk, body: unknown, from: Address) => void)
+          | undefined;
+        taker?.(desk, letter.body, source);
+      }),
     );
   }
 
-  /** The agent's upgrade; who it is its hello says (OFF-2). */
+  /** The agent's upgrade; who it is its hello says (OFF-2). Or that of who follows a stream (STREAM-2). */
   override fetch(request: Request): Response {
     if (!isMade(this.#db)) return new Response(null, { status: 404 });
+    const live = request.headers.get("bullpen-live");
+    if (live !== null) return this.#streams.follow(live, this.#look());
     const { 0: client, 1: server } = new WebSocketPair();
     const { headers } = request;
     this.#sockets.accept(
@@ -112,6 +133,7 @@ export class Office extends DurableObject<Env> {
   }
 
   override async webSocketMessage(ws: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    if (this.#streams.memory.live.owns(ws)) return this.#streams.memory.live.message(ws, data);
     await this.#sockets.message(ws, data);
     this.#keepRuns();
   }
@@ -123,11 +145,11 @@ export class Office extends DurableObject<Env> {
     } catch {
       // Both sides are closed already.
     }
-    this.#sockets.closed(ws);
+    if (!this.#streams.memory.live.owns(ws)) this.#sockets.closed(ws);
   }
 
   override webSocketError(ws: WebSocket): void {
-    this.#sockets.closed(ws);
+    if (!this.#streams.memory.live.owns(ws)) this.#sockets.closed(ws);
   }
 
   override async alarm(): Promise<void> {
@@ -139,7 +161,12 @@ export class Office extends DurableObject<Env> {
         if (again !== undefined) this.#alarms.by(name, again);
         return;
       }
-      const work = TIMED[name];
+      if (name === LIVE) {
+        const again = this.#streams.memory.live.closeSlow();
+        if (again !== undefined) this.#alarms.by(name, again);
+        return;
+      }
+      const work = TIMED[name] ?? streamDue(name);
       if (work) this.#work(work);
     });
   }
@@ -173,6 +200,32 @@ export class Office extends DurableObject<Env> {
     );
   }
 
+  // ---- streams (STREAM-1, STREAM-2) ----------------------------------------------------------------
+
+  appendEvents(identity: Identity, item: string, events: AppendEvent[]): Result<{ offsets: number[] }> {
+    return this.#call(
+      identity,
+      () => {},
+      (desk) => ({ offsets: appendAs(desk, identity, item, events) }),
+    );
+  }
+  readStream(identity: Identity, item: string, asked: { after: number; limit: number }): Result<string> {
+    return this.#read(() => this.#streams.page(identity, this.#look(), item, asked));
+  }
+  history(identity: Identity, item: string, at?: number): Result<ReadableStream> {
+    return this.#read(() => this.#streams.history(identity, this.#look(), item, at));
+  }
+  prompt(identity: Identity, item: string, format: PromptFormat, at?: number): Result<ReadableStream> {
+    return this.#read(() => this.#streams.prompt(identity, this.#look(), item, format, at));
+  }
+
+  #read<T>(work: () => T): Result<T> {
+    return settle(
+      () => (isMade(this.#db) ? work() : notFound("stream")),
+      (error) => this.#fault(error),
+    );
+  }
+
   /** Rows read and written since the object woke: for the tests of QUEUE-5. */
   rowCounts(): RowCounts {
     return { ...this.#db.counts };
@@ -184,31 +237,24 @@ export class Office extends DurableObject<Env> {
    * One piece of work in one transaction. What it has to say to the agent leaves after the commit: `then` first,
    * with the answer, then what was told, then a close.
    */
-  #work<T>(work: (desk: Desk, whole: Whole) => T, then?: (value: T) => void, as?: Connection): T {
+  #work<T>(work: (desk: Desk) => T, then?: (value: T) => void, as?: Connection): T {
     const said: object[] = [];
     const changed = new Set<string>();
     let closing: { code: number; reason: string } | undefined;
-    const whole: Whole = (part) => {
-      const before = { said: said.length, closing };
-      try {
-        part();
-      } catch (error) {
-        said.length = before.said;
-        closing = before.closing;
-        throw error;
-      }
-    };
-    const value = this.ctx.storage.transactionSync(() => {
-      const current = this.#sockets.current();
-      const desk = this.#desk(as ?? current, said, changed, (code, reason) => (closing = { code, reason }));
-      const { connection } = personRow(this.#db);
-      // A crash or an eviction ended it and told nobody.
-      if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
-      const made = work(desk, whole);
-      parts.after(desk);
-      tellStatus(desk, changed);
-      return made;
-    });
+    const value = this.#streams.guarded(() =>
+      this.ctx.storage.transactionSync(() => {
+        const current = this.#sockets.current();
+        const desk = this.#desk(as ?? current, said, changed, (code, reason) => (closing = { code, reason }));
+        const { connection } = personRow(this.#db);
+        // A crash or an eviction ended it and told nobody.
+        if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
+        const made = work(desk);
+        parts.after(desk);
+        tellStatus(desk, changed);
+        return made;
+      }),
+    );
+    this.#streams.committed(this.#person().handle);
     then?.(value);
     this.#sockets.send(said);
     if (closing) this.#sockets.close(closing.code, closing.reason);
@@ -246,6 +292,7 @@ export class Office extends DurableObject<Env> {
       },
       close,
       changed: (item) => void changed.add(item),
+      streams: this.#streams.memory,
     };
   }
 
@@ -316,12 +363,7 @@ export class Office extends DurableObject<Env> {
     );
   }
 
-  #inbox(take: (letter: Letter) => void) {
-    const { storage } = this.ctx;
-    return { db: this.#db, storage, now: () => this.wall(), take, fault: (e: unknown) => this.#fault(e) };
-  }
-
-  async #send(target: Address, letters: Letter[]): Promise<boolean> {
+  async #send(target: Address, letters: Letter[]): Promise<void> {
     const { workspace, handle } = this.#person();
     const from: Address = `office/${handle}`;
     if (target === "board") return boardOf(this.env, workspace).take(from, letters);
@@ -345,16 +387,6 @@ export class Office extends DurableObject<Env> {
       }),
     );
   }
-}
-
-/** Runs a part of a piece of work that may be undone alone: then nothing that it said leaves. */
-type Whole = (part: () => void) => void;
-
-function takeLetter(desk: Desk, letter: Letter, source: Address): void {
-  const taker = TAKERS[letter.kind as keyof typeof TAKERS] as
-    | ((desk: Desk, body: unknown, from: Address) => void)
-    | undefined;
-  taker?.(desk, letter.body, source);
 }
 
 function makePerson(db: Db, { workspace, handle, version, team }: OfficeLetters["team"]): void {

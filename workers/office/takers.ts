@@ -4,7 +4,7 @@ import { takeAnswer } from "./answers.ts";
 import type { Desk } from "./desk.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
 import { changeMessage, takeMoment } from "./moments.ts";
-import { takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
+import { takeFollowerGone, takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
 import { takeMoved, takeNote } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
 import { messageChanged, takeCancel, takeWake, takeWithdrawn } from "./queue/wake.ts";
@@ -25,6 +25,7 @@ export const TAKERS: Takers = {
     messageChanged(desk, body);
   },
   token_revoked: takeRevoked,
+  follower_gone: takeFollowerGone,
   hold: takeHold,
   act: takeAct,
   answer: takeAnswer,

@@ -8,6 +8,7 @@ import { ACTS } from "./acts.ts";
 import type { Desk } from "./desk.ts";
 import { QUEUE } from "./queue/part.ts";
 import { REPORTS } from "./reports.ts";
+import { STREAMS } from "./streams/drive.ts";
 
 /** What a welcome carries besides the config (OFF-5). */
 export type Welcomed = Pick<AgentPayload<"welcome">, "reports" | "acts">;
@@ -26,7 +27,7 @@ export interface Part {
 }
 
 /** In the order in which they run. */
-export const PARTS: readonly Part[] = [REPORTS, ACTS, QUEUE];
+export const PARTS: readonly Part[] = [REPORTS, ACTS, QUEUE, STREAMS];
 
 export const parts = {
   welcomed(desk: Desk, room: number): Partial<Welcomed> {

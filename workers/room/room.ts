@@ -33,6 +33,7 @@ import { hear } from "./office/runs.ts";
 import { takeLetters } from "./office/take.ts";
 import { idOf } from "./parse.ts";
 import type { ReadAnswer, ReadArgs, ReadName } from "./reads/index.ts";
+import { noteFollower } from "./store/followers.ts";
 import type { Credential } from "./types.ts";
 import * as uploads from "./uploads.ts";
 import { write } from "./write.ts";
@@ -45,7 +46,7 @@ export class Room extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
   wall: () => number = () => Date.now();
   /** Hands letters to the board or an office: tests put a post of their own here. */
-  send = (workspaceId: string, target: string, letters: Letter[]): Promise<boolean> =>
+  send = (workspaceId: string, target: string, letters: Letter[]): Promise<void> =>
     sendFromRoom(this.env, workspaceId, target as Address, letters);
   readonly #core: Core;
 
@@ -119,11 +120,8 @@ export class Room extends DurableObject<Env> {
   }
 
   /** Letters from the board and the offices, each taken once (TEAM-2, CHAT-2). */
-  take(source: Address, letters: Letter[]): boolean {
-    if (!this.#core.made()) return true;
-    const { written, all } = takeLetters(this.#core.ledger(), source, letters, (e) => this.#core.fault(e));
-    this.#core.settled(written);
-    return all;
+  take(source: Address, letters: Letter[]): void {
+    if (this.#core.made()) this.#core.settled(takeLetters(this.#core.ledger(), source, letters));
   }
 
   /** Agents of these runs of the offices were heard: their turns go on (TURN-5). */
@@ -144,6 +142,15 @@ export class Room extends DurableObject<Env> {
   /** Who a credential is, for the routes of the board and the offices: they decide rights (AUTH-2, TEAM-2). */
   identify(credential: Credential): Result<Identity> {
     return this.#core.settle(() => identityOf(this.#core.caller(credential)));
+  }
+
+  /** The same of somebody who opens a socket at an office: when their way in ends, that office is told (AUTH-3). */
+  identifyFollower(credential: Credential, handle: string): Result<Identity> {
+    return this.#core.settle(() => {
+      const by = identityOf(this.#core.caller(credential));
+      if (by.kind === "person") noteFollower(this.#core.db, by.participantId, handle);
+      return by;
+    });
   }
 
   /** Which of these are no people or spaces of the workspace: a team's config names none of them (TEAM-1). */
@@ -379,7 +386,7 @@ async function sendFromRoom(
   workspaceId: string,
   target: Address,
   letters: Letter[],
-): Promise<boolean> {
+): Promise<void> {
   if (target === "board") return boardOf(env, workspaceId).take("room", letters);
   return officeOf(env, workspaceId, target.slice("office/".length)).take("room", letters);
 }

@@ -245,4 +245,16 @@ CREATE TABLE office_runs (office_run TEXT PRIMARY KEY, run_id TEXT NOT NULL) STR
 CREATE INDEX office_runs_run ON office_runs (run_id);
 `;
 
-export const ROOM_MIGRATIONS: readonly Migration[] = [{ sql: FIRST }, { sql: IMPORT }, { sql: OFFICE }];
+/** Which people followed context streams at which offices (STREAM-2, AUTH-3). */
+const FOLLOWERS = `
+CREATE TABLE followers (
+  participant_id TEXT NOT NULL, handle TEXT NOT NULL, PRIMARY KEY (participant_id, handle)
+) STRICT, WITHOUT ROWID;
+`;
+
+export const ROOM_MIGRATIONS: readonly Migration[] = [
+  { sql: FIRST },
+  { sql: IMPORT },
+  { sql: OFFICE },
+  { sql: FOLLOWERS },
+];

@@ -1,6 +1,7 @@
 /** Query strings of the HTTP routes: text that comes out as what it stands for. */
 import * as z from "zod";
 import { approvalState } from "./approval.ts";
+import { promptFormat } from "./context/http.ts";
 
 const digits = z.string().regex(/^\d{1,15}$/, { error: "must be a whole number" });
 
@@ -68,4 +69,23 @@ export const uploadQuery = z.object({
 
 export const importQuery = z.object({
   from: z.coerce.number().int().min(1).default(1).describe("Which line of the export the body begins with."),
+});
+
+export const streamQuery = z.object({
+  after: whole.default(0).describe("The last offset that you have."),
+  limit: digits
+    .transform((text) => Math.min(Number(text), 1000))
+    .pipe(z.int().min(1).max(1000))
+    .default(100)
+    .describe("How many events a page holds at most; more than 1,000 is read as 1,000."),
+});
+
+export const followQuery = z.object({ after: streamQuery.shape.after });
+
+export const historyQuery = z.object({
+  at: whole.optional().describe("The history as of this offset; left out, as it is now."),
+});
+
+export const promptQuery = historyQuery.extend({
+  format: promptFormat.default("openai").describe("Whose request it is rendered as."),
 });

@@ -146,6 +146,13 @@ const pipeline = z.strictObject({
     .describe("The team's own rules, in order, before the default ones (PIPE-1)."),
 });
 
+const model = z.strictObject({
+  window: positive.describe("Tokens that it takes, those of its answer included."),
+  output: positive
+    .optional()
+    .describe("Tokens that an answer may take: left out, 16,000, and a quarter of the window at most."),
+});
+
 const price = z.strictObject({
   input: z.number().nonnegative().describe("Tokens in."),
   output: z.number().nonnegative().describe("Tokens out."),
@@ -168,6 +175,10 @@ export const team = z
       .default({})
       .describe("What people are for, by a name of yours."),
     people: z.array(person).max(200).default([]).describe("The agent teammates."),
+    models: z
+      .record(z.string().min(1).max(500), model)
+      .default({})
+      .describe("What models take, by their names: one that is not here has 128,000 tokens (REQ-8)."),
     repositories: z.array(repository).max(200).default([]).describe("The code that the team works on."),
     tracker: z
       .strictObject({

@@ -15,7 +15,7 @@ export const people = new Hono<GatewayEnv>();
 const board = (c: C) => boardOf(c.env, c.get("workspaceId"));
 
 /** The office of the person in the path. One that nobody has is asked for nothing, so that none is made (OFF-2). */
-async function officeIn(c: C, by: Identity): Promise<DurableObjectStub<Office>> {
+export async function officeIn(c: C, by: Identity): Promise<DurableObjectStub<Office>> {
   const given = handle.safeParse(c.req.param("handle"));
   if (given.success && (await board(c).knows(given.data)))
     return officeOf(c.env, c.get("workspaceId"), given.data);

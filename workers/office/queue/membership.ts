@@ -5,6 +5,7 @@ import { hashOf } from "../frames.ts";
 import type { OfficeLetters } from "../letters.ts";
 import { change, isBusy, openItems } from "../store/items.ts";
 import { changePerson, personRow } from "../store/person.ts";
+import { driveAll, isRun } from "../streams/drive.ts";
 import { withdraw } from "./offer.ts";
 import { moveTo } from "./states.ts";
 import { tellHumans } from "./tell.ts";
@@ -15,7 +16,9 @@ const JITTER_MS = 10_000;
 /** The config as the board has it now; it also puts back who was taken out. */
 export function takeTeam(desk: Desk, { version, team }: OfficeLetters["team"]): void {
   if (version < desk.version) return;
+  const wasRun = isRun(desk);
   changePerson(desk.db, { team_version: version, team: JSON.stringify(team), removed_at: null });
+  if (!wasRun && isRun({ ...desk, team })) driveAll(desk);
 }
 
 /** Nothing is offered under an older config: the next welcome brings the new one. */
@@ -52,9 +55,20 @@ export function takeRemoved(desk: Desk, { by }: OfficeLetters["removed"]): void 
     );
   }
   desk.close(CLOSE.auth_failed, "no longer in the team");
+  endFollowers(desk, "agent");
 }
 
 /** The token that the agent came with was revoked. */
 export function takeRevoked(desk: Desk, { tokenId }: OfficeLetters["token_revoked"]): void {
   if (desk.connection?.tokenId === tokenId) desk.close(CLOSE.auth_failed, "the token was revoked");
+  endFollowers(desk, { tokenId });
+}
+
+/** Who follows streams here has no right to it any more. */
+export function takeFollowerGone(desk: Desk, { participantId }: OfficeLetters["follower_gone"]): void {
+  endFollowers(desk, { participantId });
+}
+
+function endFollowers({ streams }: Desk, gone: Parameters<typeof streams.live.end>[0]): void {
+  streams.later.push(() => streams.live.end(gone));
 }

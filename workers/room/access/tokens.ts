@@ -5,6 +5,7 @@ import { formatToken } from "../../../src/shared/token.ts";
 import type { createHarness, createToken, Scope, tokenItem } from "../../../src/shared/wire/http.ts";
 import { toBase64Url } from "../../kit/bytes.ts";
 import { notFound, refuse } from "../../kit/result.ts";
+import { endFollowing } from "../store/followers.ts";
 import { officeAgent, officeHarness } from "../store/office.ts";
 import { insertParticipant, isGone, participant, workspaceOf } from "../store/participants.ts";
 import type { Caller, ParticipantRow } from "../types.ts";
@@ -193,5 +194,6 @@ export function revokeToken({ db, post }: Ledger, caller: Caller, tokenId: strin
   db.run("DELETE FROM tokens WHERE id = ?", tokenId);
   // The office closes the connection that was made with it.
   if (holder?.office_handle) post(`office/${holder.office_handle}`, "token_revoked", { tokenId });
+  endFollowing(db, (handle, kind, body) => post(`office/${handle}`, kind, body), row.participant_id, tokenId);
   return [{ kind: "close-token", tokenId }];
 }

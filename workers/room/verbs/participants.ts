@@ -2,6 +2,7 @@
 import { patchSettings, type Verb } from "../../../src/shared/wire/index.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import { endAsksTo } from "../office/asks.ts";
+import { endFollowing } from "../store/followers.ts";
 import { officeHarness } from "../store/office.ts";
 import { agentsOf, insertParticipant, isGone, owners, participant } from "../store/participants.ts";
 import { releaseHandle, takeHandle } from "../store/spaces.ts";
@@ -85,6 +86,7 @@ export function remove(w: Writer, event: Verb<"participant.remove">): void {
     w.db.run("UPDATE participants SET removed_at = ? WHERE id = ?", w.now, one.id);
     approverLost(w, one.id);
     w.db.run("DELETE FROM tokens WHERE participant_id = ?", one.id);
+    endFollowing(w.db, w.toOffice, one.id);
     w.db.run("DELETE FROM links WHERE participant_id = ?1 OR made_by = ?1", one.id);
     w.afterwards({ kind: "close", participantId: one.id, code: 4403, reason: "removed from the workspace" });
   }
@@ -100,7 +102,10 @@ export function role(w: Writer, event: Verb<"participant.role">): void {
   if (event.role !== "owner") mustLeaveAnOwner(w, who);
   w.append("participant.role_changed", { body: { participant_id: who.id, role: event.role }, main: true });
   w.db.run("UPDATE participants SET role = ? WHERE id = ?", event.role, who.id);
-  if (event.role === "guest") approverLost(w, who.id);
+  if (event.role === "guest") {
+    approverLost(w, who.id);
+    endFollowing(w.db, w.toOffice, who.id);
+  }
   for (const { space_id, role: was } of staysOf(w, who.id)) {
     const next = event.role === "guest" ? "guest" : was === "guest" ? "member" : was;
     if (next === was) continue;

@@ -2,7 +2,7 @@
 import type { ContextItem } from "../../wire/context/item.ts";
 import { byteLength } from "../text.ts";
 import { barrierFor } from "./barrier.ts";
-import type { StreamState } from "./state.ts";
+import type { Entry, StreamState } from "./state.ts";
 
 /** A model that the config does not name has this window (REQ-8). */
 export const DEFAULT_WINDOW = 128_000;
@@ -17,6 +17,8 @@ export interface Window {
   output: number;
   /** The barrier of a compaction that was tried and failed: it is not tried again until there is a new one. */
   failed?: number;
+  /** What {@link uncountedEntries} take; else it is counted from the state, which must hold their words then. */
+  uncounted?: number;
 }
 
 /** What an item takes that no provider has counted yet, in tokens (REQ-8). */
@@ -25,12 +27,16 @@ export function estimate(item: ContextItem): number {
   return Math.ceil(byteLength(item.content) / BYTES_A_TOKEN) + TOKENS_AN_ITEM + images * TOKENS_AN_IMAGE;
 }
 
+/** The items that no provider has counted yet (REQ-8). */
+export function uncountedEntries({ items, measured }: StreamState): Entry[] {
+  const { request, answer } = measured ?? { request: 0, answer: null };
+  return items.filter(({ offset }) => offset > request && offset !== answer);
+}
+
 /** What the next prompt takes: what was reported, and an estimate of each item that is not counted there (REQ-8). */
-export function promptTokens({ items, measured }: StreamState): number {
-  const { request, answer, tokens } = measured ?? { request: 0, answer: null, tokens: 0 };
-  let sum = tokens;
-  for (const { offset, item } of items) if (offset > request && offset !== answer) sum += estimate(item);
-  return sum;
+export function promptTokens(state: StreamState, uncounted?: number): number {
+  const rest = uncounted ?? uncountedEntries(state).reduce((sum, { item }) => sum + estimate(item), 0);
+  return (state.measured?.tokens ?? 0) + rest;
 }
 
 /**
@@ -48,10 +54,12 @@ export function compactionBarrier(state: StreamState, failed: number | undefined
  * asks for it asks once.
  */
 export function compactionDue(state: StreamState, model: Window): number | undefined {
-  return promptTokens(state) > model.window / 2 ? compactionBarrier(state, model.failed) : undefined;
+  return promptTokens(state, model.uncounted) > model.window / 2
+    ? compactionBarrier(state, model.failed)
+    : undefined;
 }
 
 /** Whether the next prompt leaves no place for the answer (REQ-8). */
-export function isOverfull(state: StreamState, { window, output }: Window): boolean {
-  return promptTokens(state) > window - output;
+export function isOverfull(state: StreamState, { window, output, uncounted }: Window): boolean {
+  return promptTokens(state, uncounted) > window - output;
 }
