@@ -50,9 +50,14 @@ export function filesToSend(history: readonly Said[]): Set<ItemFile> {
  */
 export function sentFile({ path, size, filename }: ItemFile, bytes: FileBytes): SentFile | undefined {
   const base64 = bytes.get(path);
-  if (base64 === undefined || base64.length !== Math.ceil(size / 3) * 4) return undefined;
+  if (base64 === undefined || byteLengthOf(base64) !== size) return undefined;
   const type = TYPES.find(([begins]) => begins.test(base64))?.[1];
   return type && { type, filename: safeName(filename, type), base64 };
+}
+
+function byteLengthOf(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : Number(base64.endsWith("="));
+  return (base64.length / 4) * 3 - padding;
 }
 
 /** The name as a provider is told it: bounded, in one line, and with an ending that fits. */

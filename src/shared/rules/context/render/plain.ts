@@ -17,7 +17,7 @@ const MAY_START = /#|developer/i;
 const MARK =
   /<(?=[|｜][^\s<>|｜]{1,60}[|｜]?>|[^\s<>|｜]{1,60}[|｜]>|(?:start|end)_of_turn>|<\/?SYS>>|\/?s>)|\[(?=\/?(?:INST|SYSTEM_PROMPT)\])/g;
 
-const CONTROLS = /[^\P{Cc}\t\n\r]/gu;
+const CONTROLS = /[^\P{Cc}\t\n\r]+/gu;
 
 /**
  * A content as a model reads it (RENDER-2). A line that looks like a header or a tag of the developer's lane gets
@@ -25,7 +25,7 @@ const CONTROLS = /[^\P{Cc}\t\n\r]/gu;
  * that they are none; control characters are shown as pictures, and what is no Unicode as `�`. Linear in its length.
  */
 export function plainText(content: string): string {
-  let text = content.toWellFormed().replace(CONTROLS, picture);
+  let text = content.toWellFormed().replace(CONTROLS, pictures);
   if (MAY_START.test(text)) text = text.replace(LINE_START, "$1\\");
   return text.replace(MARK, "$&\\");
 }
@@ -35,11 +35,14 @@ export function plainJson(json: string): string {
   return json.replace(MARK, escaped).replace(/[\u007f-\u009f\u2028\u2029]/g, escaped);
 }
 
-/** The picture that Unicode has for a control character; the later ones have none. */
-function picture(control: string): string {
-  const code = control.charCodeAt(0);
-  if (code < 0x20) return String.fromCharCode(0x2400 + code);
-  return code === 0x7f ? "\u2421" : "\ufffd";
+/** The pictures that Unicode has for control characters; the later ones have none. */
+function pictures(controls: string): string {
+  let shown = "";
+  for (let i = 0; i < controls.length; i++) {
+    const code = controls.charCodeAt(i);
+    shown += code < 0x20 ? String.fromCharCode(0x2400 + code) : code === 0x7f ? "\u2421" : "\ufffd";
+  }
+  return shown;
 }
 
 function escaped(character: string): string {
