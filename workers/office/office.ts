@@ -27,12 +27,13 @@ import { askOf, dueOffer, sendOffer } from "./queue/offer.ts";
 import * as people from "./queue/people.ts";
 import { tellStatus } from "./queue/status.ts";
 import { OFFICE_MIGRATIONS } from "./schema.ts";
-import { personRow, teamOf } from "./store/person.ts";
+import { makePerson, personRow, teamOf } from "./store/person.ts";
 import { openRuns } from "./store/rounds.ts";
 import { streamDue } from "./streams/drive.ts";
 import { LIVE } from "./streams/live.ts";
 import { openStreams } from "./streams/part.ts";
 import { appendAs } from "./streams/rights.ts";
+import { STREAM_HOOKS, STREAM_OUTSIDE } from "./streams/table.ts";
 import { TAKERS } from "./takers.ts";
 import { TIMED } from "./timed.ts";
 import { parts } from "./turns.ts";
@@ -83,6 +84,8 @@ export class Office extends DurableObject<Env> {
       db: this.#db,
       wall: () => this.wall(),
       alarm: (name, at) => this.#alarms.by(name, at),
+      hooks: STREAM_HOOKS,
+      outside: STREAM_OUTSIDE,
       beside: {
         work: (work) => this.#work(work),
         look: () => this.#look(),
@@ -387,14 +390,4 @@ export class Office extends DurableObject<Env> {
       }),
     );
   }
-}
-
-function makePerson(db: Db, { workspace, handle, version, team }: OfficeLetters["team"]): void {
-  db.run(
-    "INSERT INTO person (one, workspace, handle, team_version, team) VALUES (1, ?, ?, ?, ?)",
-    workspace,
-    handle,
-    version,
-    JSON.stringify(team),
-  );
 }

@@ -1,6 +1,7 @@
 /** The one row of whose office it is (QUEUE-4, USE-3, OFFER-5). */
 import type { Team } from "../../../src/shared/wire/team.ts";
 import type { Db } from "../../kit/db.ts";
+import type { OfficeLetters } from "../letters.ts";
 
 export interface Paused {
   by: string;
@@ -32,6 +33,17 @@ export function personRow(db: Db): PersonRow {
   const row = db.one<PersonRow>("SELECT * FROM person");
   if (!row) throw new Error("this office has no person");
   return row;
+}
+
+/** Whose office it is, once and for all. */
+export function makePerson(db: Db, { workspace, handle, version, team }: OfficeLetters["team"]): void {
+  db.run(
+    "INSERT INTO person (one, workspace, handle, team_version, team) VALUES (1, ?, ?, ?, ?)",
+    workspace,
+    handle,
+    version,
+    JSON.stringify(team),
+  );
 }
 
 /** The pause that stands; one whose time is over does not. */

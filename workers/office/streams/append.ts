@@ -13,20 +13,21 @@ import type { Refusal } from "../../../src/shared/wire/errors.ts";
 import { notFound, Refused, refuse } from "../../kit/result.ts";
 import type { Desk } from "../desk.ts";
 import { tellHooks } from "./ended.ts";
-import { mustExist } from "./part.ts";
 import { nameOf } from "./paths.ts";
 import { redact } from "./redact.ts";
 import { keep, stateAtHead, withWords } from "./states.ts";
-import { eventOfKey, insertEvent, makeStream, streamId } from "./store.ts";
+import { eventOfKey, insertEvent, makeStream, mustExist, streamId } from "./store.ts";
 
 export const OFFICE: Writer = { kind: "office" };
 /** One event, so that what followers are sent fits a frame of 1 MiB with what stands around it. */
 const MAX_EVENT_BYTES = APPEND_LIMITS.bytes - 65_536;
 
 /** An event and in whose name it is written: a token may write as its person and as the platform in one batch. */
-interface Given {
+export interface Given {
   event: AppendEvent;
   writer: Writer;
+  /** Whose keys its key is among: left out, the writer's. */
+  sender?: string;
 }
 
 /**
@@ -56,9 +57,10 @@ export function appendAll(desk: Desk, path: string, given: readonly Given[]): nu
   if (given.length === 0 || given.length > APPEND_LIMITS.events)
     refuse("invalid", `Append 1 to ${APPEND_LIMITS.events} events at once.`);
 
-  const stamped = given.map(({ event, writer }, index) => ({
+  const stamped = given.map(({ event, writer, sender = spelled(writer) ?? "" }, index) => ({
     event: stampedBy(event, writer, path, index),
     writer,
+    sender,
   }));
   const stream = streamId(db, item) ?? makeStream(db, item);
   const before = stateAtHead(db, streams, stream);
@@ -66,8 +68,7 @@ export function appendAll(desk: Desk, path: string, given: readonly Given[]): nu
   const fresh: Fresh[] = [];
   const keyed = new Map<string, NewEvent>();
   let head = before.state.head;
-  for (const [index, { event, writer }] of stamped.entries()) {
-    const sender = spelled(writer) ?? "";
+  for (const [index, { event, writer, sender }] of stamped.entries()) {
     const { idempotencyKey: idem } = event;
     const name = idem === undefined ? undefined : `${sender}\n${idem}`;
     const inBatch = name === undefined ? undefined : keyed.get(name);
@@ -81,7 +82,7 @@ export function appendAll(desk: Desk, path: string, given: readonly Given[]): nu
     head += 1;
     const made: NewEvent = { ...event, offset: head };
     if (name !== undefined) keyed.set(name, made);
-    fresh.push({ event: made, writer, index });
+    fresh.push({ event: made, writer, sender, index });
     offsets.push(head);
   }
   if (fresh.length === 0) return offsets;
@@ -101,11 +102,10 @@ export function appendAll(desk: Desk, path: string, given: readonly Given[]): nu
     if (!judged.ok) refused(judged.refusal, run[judged.index]?.index ?? 0);
     state = judged.state;
   }
-  for (const { event, writer } of fresh) {
+  for (const { event, sender } of fresh) {
     const { offset, type, payload, idempotencyKey: idem } = event;
     const itemKey =
       event.type === "context-item" && !isCompaction(event.payload) ? event.payload.key : undefined;
-    const sender = spelled(writer) ?? "";
     insertEvent(db, stream, {
       offset,
       type,
@@ -125,7 +125,7 @@ export function appendAll(desk: Desk, path: string, given: readonly Given[]): nu
   return offsets;
 }
 
-type Fresh = Given & { event: NewEvent; index: number };
+type Fresh = Required<Given> & { event: NewEvent; index: number };
 
 /** Neighbours in one name: each group is judged as its writer's. */
 function runsOf(fresh: readonly Fresh[]): [Fresh, ...Fresh[]][] {

@@ -4,7 +4,7 @@ import type { NewEvent } from "../../../src/shared/rules/context/settle.ts";
 import { isCompaction, type StreamState } from "../../../src/shared/rules/context/state.ts";
 import type { ContextItem } from "../../../src/shared/wire/context/item.ts";
 import type { Desk } from "../desk.ts";
-import { type Ended, STREAM_HOOKS } from "./hooks.ts";
+import type { Ended } from "./hooks.ts";
 import type { StreamName } from "./paths.ts";
 import { eventAt } from "./store.ts";
 
@@ -35,7 +35,7 @@ export function tellHooks(
     const { offset: request, trigger, answer } = open;
     open = null;
     const ended: Ended = { stream, request, trigger, by, calls: [], ...(answer && { answer }), ...more };
-    for (const hook of STREAM_HOOKS) hook.ended?.(desk, ended);
+    for (const hook of desk.streams.hooks) hook.ended?.(desk, ended);
   };
   for (const event of batch) {
     const { offset } = event;
@@ -49,7 +49,7 @@ export function tellHooks(
         // One whose trigger had moved on opens nothing (REQ-1).
         if (open !== null || after.covered < offset) break;
         open = { offset, trigger: event.payload.trigger, answer: undefined };
-        for (const hook of STREAM_HOOKS)
+        for (const hook of desk.streams.hooks)
           hook.opened?.(desk, {
             stream,
             request: offset,
@@ -69,10 +69,10 @@ export function tellHooks(
         end(offset, { outcome: "cancelled" });
         break;
       case "stream-paused":
-        for (const hook of STREAM_HOOKS) hook.paused?.(desk, stream, event.payload.reason);
+        for (const hook of desk.streams.hooks) hook.paused?.(desk, stream, event.payload.reason);
         break;
       case "stream-resumed":
-        for (const hook of STREAM_HOOKS) hook.paused?.(desk, stream, undefined);
+        for (const hook of desk.streams.hooks) hook.paused?.(desk, stream, undefined);
         break;
       case "context-item-redacted":
         break;

@@ -1,5 +1,5 @@
 /**
- * What else happens when a stream changes, in two tables. A hook runs inside the transaction of the append, so that
+ * What else happens when a stream changes; the parts that have a say in it stand in table.ts. A hook runs inside the transaction of the append, so that
  * what it writes stands or falls with it; an outside one runs after the commit and may wait for others.
  */
 import type { ModelUsage } from "../../../src/shared/wire/context/item.ts";
@@ -38,9 +38,6 @@ export interface StreamHook {
   paused?(desk: Desk, stream: StreamName, reason: string | undefined): void;
 }
 
-/** In the order in which they run. */
-export const STREAM_HOOKS: readonly StreamHook[] = [];
-
 /** A compaction that is asked for (REQ-8): what is at or below the measured request is to be summarised. */
 export interface CompactionAsk {
   stream: StreamName;
@@ -66,4 +63,3 @@ export interface StreamOutside {
    */
   compact?(beside: Beside, ask: CompactionAsk): Promise<void>;
 }
-export const STREAM_OUTSIDE: readonly StreamOutside[] = [];

@@ -64,7 +64,6 @@ export interface LiveSockets {
 
 export function openLive(need: LiveNeeds): LiveSockets {
   const { ctx, db } = need;
-  const tagOf = (item: string) => `${LIVE} ${item}`;
   const open = (tag: string) => ctx.getWebSockets(tag).filter((ws) => ws.readyState === WebSocket.OPEN);
 
   /** Sends what follows the cursor, until all was sent or the reader has to answer. */
@@ -171,6 +170,7 @@ export function openLive(need: LiveNeeds): LiveSockets {
   };
 }
 
+const tagOf = (item: string) => `${LIVE} ${item}`;
 const stateOf = (ws: WebSocket) => ws.deserializeAttachment() as Attachment;
 
 function close(ws: WebSocket, code: number, reason: string): void {

@@ -6,16 +6,15 @@ import { renderPrompt } from "../../../src/shared/rules/context/render/index.ts"
 import type { PromptFormat } from "../../../src/shared/wire/context/http.ts";
 import { errorOf } from "../../../src/shared/wire/errors.ts";
 import type { Db } from "../../kit/db.ts";
-import { notFound, Refused, refuse } from "../../kit/result.ts";
+import { Refused, refuse } from "../../kit/result.ts";
 import type { Look } from "../desk.ts";
 import type { Identity } from "../letters.ts";
-import { item as itemRow } from "../store/items.ts";
-import { type Beside, type CompactionAsk, STREAM_OUTSIDE } from "./hooks.ts";
+import type { Beside, CompactionAsk, StreamHook, StreamOutside } from "./hooks.ts";
 import { LIVE, type LiveSockets, MAX_FOLLOWERS, openLive } from "./live.ts";
 import { historyOf, pageOf, promptParts, type StreamAt } from "./reads.ts";
 import { mustRead } from "./rights.ts";
 import type { StatesMemory } from "./states.ts";
-import { streamId } from "./store.ts";
+import { mustExist } from "./store.ts";
 
 /** What one office knows of its streams beside its rows; a `Desk` carries it. */
 export interface StreamsMemory extends StatesMemory {
@@ -26,6 +25,7 @@ export interface StreamsMemory extends StatesMemory {
   /** What this piece of work leaves to be done once it is stored. */
   readonly later: (() => void)[];
   readonly live: LiveSockets;
+  readonly hooks: readonly StreamHook[];
   /** By stream, the request whose count was looked at (REQ-8). */
   readonly measured: Map<number, number>;
   /** The newest compaction that was asked for on a stream while the object is awake. */
@@ -53,6 +53,8 @@ export interface StreamsNeed {
   wall(): number;
   alarm(name: string, at: number): void;
   beside: Beside;
+  hooks: readonly StreamHook[];
+  outside: readonly StreamOutside[];
 }
 
 /** Who follows what, from the gateway to the office. */
@@ -65,10 +67,11 @@ export interface FollowAsk {
 }
 
 export function openStreams(need: StreamsNeed): Streams {
-  const { db, beside } = need;
+  const { db, beside, hooks, outside } = need;
   const fault = (error: unknown) => beside.fault(error);
   const compactions = new Map<number, { through: number; failed: boolean }>();
   const memory: StreamsMemory = {
+    hooks,
     held: new Map(),
     touched: new Set(),
     undriven: new Set(),
@@ -87,10 +90,12 @@ export function openStreams(need: StreamsNeed): Streams {
       memory.later.push(() => {
         compactions.set(stream, asked);
         beside.waitUntil(
-          summarised(beside, ask).then(() => {
-            asked.failed = true;
-            beside.work((desk) => void desk.streams.undriven.add(ask.stream.item ?? ""));
-          }),
+          summarised(outside, beside, ask)
+            .then(() => {
+              asked.failed = true;
+              beside.work((desk) => void desk.streams.undriven.add(ask.stream.item ?? ""));
+            })
+            .catch(fault),
         );
       });
     },
@@ -123,8 +128,7 @@ export function openStreams(need: StreamsNeed): Streams {
       memory.live.deliver(items);
       for (const one of later) one();
       for (const item of items)
-        for (const outside of STREAM_OUTSIDE)
-          outside.committed?.(beside, item === "" ? { handle } : { handle, item });
+        for (const one of outside) one.committed?.(beside, item === "" ? { handle } : { handle, item });
     },
     page: (by, look, item, { after, limit }) => pageOf(at(by, look, item), after, limit),
     history: (by, look, item, upto) => streamOf(historyOf(at(by, look, item), upto), fault),
@@ -155,19 +159,18 @@ export function openStreams(need: StreamsNeed): Streams {
 }
 
 /** A compaction that was tried, whether it came or not: one that came has moved the barrier (REQ-8). */
-async function summarised(beside: Beside, ask: CompactionAsk): Promise<void> {
-  for (const outside of STREAM_OUTSIDE)
+async function summarised(
+  outside: readonly StreamOutside[],
+  beside: Beside,
+  ask: CompactionAsk,
+): Promise<void> {
+  for (const one of outside)
     try {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await outside.compact?.(beside, ask);
+      await one.compact?.(beside, ask);
     } catch (error) {
       beside.fault(error);
     }
-}
-
-/** A person's own stream is there as soon as they are, an item's as soon as it is, or was (STREAM-2). */
-export function mustExist(db: Db, item: string): void {
-  if (item !== "" && itemRow(db, item) === undefined && streamId(db, item) === undefined) notFound("stream");
 }
 
 /** Pieces of text as a stream of bytes, made no faster than it is read: only such travel between objects. */

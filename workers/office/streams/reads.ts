@@ -4,8 +4,10 @@ import { empty } from "../../../src/shared/rules/context/state.ts";
 import type { ContextItem } from "../../../src/shared/wire/context/item.ts";
 import type { Db } from "../../kit/db.ts";
 import { refuse } from "../../kit/result.ts";
+import type { Desk } from "../desk.ts";
 import { eventJson } from "./live.ts";
-import { type StatesMemory, stateAt, wordsOf } from "./states.ts";
+import { nameOf } from "./paths.ts";
+import { type StatesMemory, stateAt, stateAtHead, wordsOf } from "./states.ts";
 import { eventAt, eventsAfter, headOf, streamId } from "./store.ts";
 
 /** So much of one page is read; what is more is the next page's. */
@@ -72,6 +74,13 @@ function restOf({ covered, pending, open, paused }: StreamState) {
   };
 }
 const iso = (ms: number) => new Date(ms).toISOString();
+
+/** What a stream's events came to by now, its items without their words (states.ts); for parts of the office. */
+export function streamState({ db, streams }: Desk, path: string): StreamState {
+  const name = nameOf(path);
+  const stream = name && streamId(db, name.item ?? "");
+  return stream === undefined ? empty() : stateAtHead(db, streams, stream).state;
+}
 
 function stateOf(
   { db, memory, item }: StreamAt,

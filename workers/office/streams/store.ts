@@ -3,6 +3,8 @@
  * offset without an index (schema/streams.ts).
  */
 import type { Db } from "../../kit/db.ts";
+import { notFound } from "../../kit/result.ts";
+import { item as itemRow } from "../store/items.ts";
 
 /** Offsets of one stream; ids of streams stay under 2^21, so that row numbers are exact as doubles. */
 const SPAN = 2 ** 32;
@@ -23,6 +25,11 @@ interface Row extends Omit<EventRow, "offset"> {
 }
 const COLUMNS = "n, type, payload, at, sender, idem";
 const rowOf = ({ n, ...rest }: Row): EventRow => ({ offset: n % SPAN, ...rest });
+
+/** A person's own stream is there as soon as they are, an item's as soon as it is, or was (STREAM-2). */
+export function mustExist(db: Db, item: string): void {
+  if (item !== "" && itemRow(db, item) === undefined && streamId(db, item) === undefined) notFound("stream");
+}
 
 /** The id of a stream that was appended to; `item` is empty for the person's own. */
 export function streamId(db: Db, item: string): number | undefined {

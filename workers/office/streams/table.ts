@@ -1,0 +1,9 @@
+/**
+ * The parts of an office that have a say in its streams (hooks.ts). Only the shell imports this, so that the parts can
+ * append and read without a circle.
+ */
+import type { StreamHook, StreamOutside } from "./hooks.ts";
+
+/** In the order in which they run. */
+export const STREAM_HOOKS: readonly StreamHook[] = [];
+export const STREAM_OUTSIDE: readonly StreamOutside[] = [];
