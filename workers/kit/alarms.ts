@@ -9,18 +9,23 @@ export const ALARMS_TABLE =
 
 /** The platform refuses to arm for a time after 2189: what is due later is looked at again then. */
 const FARTHEST = 6_000_000_000_000;
+/** What throws is tried again ever later: the platform's own retries end after six, ours do not. */
+const FIRST_WAIT_MS = 1000;
+const LONGEST_WAIT_MS = 60_000;
 
 export interface Alarms {
   /** Makes sure that `name` fires at `dueAt` (ms) or before; an earlier one of that name stays. */
   by(name: string, dueAt: number): void;
   clear(name: string): void;
-  /** Runs what is due, name by name, and arms the next. What throws stays and is tried again. */
+  /** Runs what is due, name by name, and arms the next. What throws is told as a fault and tried again later. */
   fire(now: number, work: (name: string) => Promise<void> | void): Promise<void>;
   /** Arms the physical alarm from the table: on every start. */
   rearm(): void;
 }
 
-export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
+export function openAlarms(storage: DurableObjectStorage, db: Db, fault: (error: unknown) => void): Alarms {
+  /** How often each name threw, one time after the other. */
+  const failures = new Map<string, number>();
   let armed: number | undefined;
   /** While alarms are fired: the time up to which they are. */
   let firing: number | undefined;
@@ -60,21 +65,24 @@ export function openAlarms(storage: DurableObjectStorage, db: Db): Alarms {
     async fire(now, work) {
       armed = undefined;
       firing = now;
-      let failure: Error | undefined;
       for (const { name, due_at } of db.all<{ name: string; due_at: number }>(
         "SELECT name, due_at FROM alarms WHERE due_at <= ? ORDER BY due_at",
         now,
       )) {
         try {
           await work(name);
+          failures.delete(name);
           db.run("DELETE FROM alarms WHERE name = ? AND due_at = ?", name, due_at);
         } catch (error) {
-          failure ??= error instanceof Error ? error : new Error(String(error));
+          fault(error);
+          const before = failures.get(name) ?? 0;
+          failures.set(name, before + 1);
+          const again = now + Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(before, 10));
+          db.run("UPDATE alarms SET due_at = ? WHERE name = ? AND due_at = ?", again, name, due_at);
         }
       }
       firing = undefined;
       rearm();
-      if (failure) throw failure;
     },
   };
 }

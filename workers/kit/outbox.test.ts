@@ -5,6 +5,7 @@ import { newWorkspace, roomStub } from "../testing/client.ts";
 import { openAlarms } from "./alarms.ts";
 import { type Db, openDb } from "./db.ts";
 import { type Letter, OUTBOX_TABLES, type Outbox, openOutbox, takeIn } from "./outbox.ts";
+import { refuse } from "./result.ts";
 
 interface Post {
   db: Db;
@@ -14,6 +15,10 @@ interface Post {
   reopen(): Outbox;
   /** What the receivers took, in order. */
   taken: string[];
+  /** Characters of each call. */
+  calls: number[];
+  /** Letters with these words throw when they are taken. */
+  poison: Set<string>;
   /** What the next calls do instead of delivering. */
   faults: ("before" | "after" | "ok")[];
   now: number;
@@ -24,28 +29,41 @@ async function withOutbox(work: (post: Post) => Promise<void>): Promise<void> {
   const { id } = await newWorkspace();
   await runInDurableObject(roomStub(id), async (_, { storage }) => {
     const db = openDb(storage.sql);
-    for (const table of ["outbox", "outbox_waits", "inbox"]) db.run(`DROP TABLE IF EXISTS ${table}`);
+    for (const table of ["outbox", "outbox_waits", "inbox", "inbox_aside"])
+      db.run(`DROP TABLE IF EXISTS ${table}`);
     db.run(OUTBOX_TABLES);
     db.run("DELETE FROM alarms");
     const post: Post = {
       db,
       storage,
       taken: [],
+      calls: [],
+      poison: new Set(),
       faults: [],
       now: 4_000_000_000_000,
       outbox: undefined as never,
       reopen: () =>
         openOutbox({
           db,
-          alarms: openAlarms(storage, db),
+          alarms: openAlarms(storage, db, () => {}),
           now: () => post.now,
           fault: () => {},
           async send(target, letters: Letter[]) {
             const fault = post.faults.shift() ?? "ok";
+            post.calls.push(JSON.stringify(letters.map((l) => (l.body as { text: string }).text)).length);
             if (fault === "before") throw new Error("out of reach");
-            takeIn(db, target, letters, ({ body }) => void post.taken.push((body as { text: string }).text));
+            const take = ({ body }: Letter) => {
+              const { text } = body as { text: string };
+              db.run("INSERT OR REPLACE INTO alarms (name, due_at) VALUES (?, 1)", `took ${text}`);
+              if (text === "refused") refuse("conflict", "not this one");
+              if (post.poison.has(text)) throw new Error("a fault of ours");
+              post.taken.push(text);
+            };
+            const needs = { db, storage, now: () => post.now, take, fault: () => {} };
+            const all = storage.transactionSync(() => takeIn(needs, target, letters));
             await Promise.resolve();
             if (fault === "after") throw new Error("the answer was lost");
+            return all;
           },
         }),
     };
@@ -141,5 +159,65 @@ test("CHAT-2: who drains while letters are under way waits until its own are tak
     await post.outbox.drain();
     expect(post.taken).toEqual(["first", "second"]);
     await first;
+  });
+});
+
+/** Drains as the alarm does, until nothing waits, and counts how often. */
+async function drained(post: Post, most: number): Promise<number> {
+  for (let calls = 0; calls <= most; calls += 1) {
+    if (!post.db.one("SELECT 1 FROM outbox")) return calls;
+    await post.outbox.drain();
+    post.now += 60_000;
+  }
+  throw new Error("letters wait for ever");
+}
+
+test("CHAT-2: a letter whose taking always throws is put aside after eight tries, and those behind it arrive", async () => {
+  await withOutbox(async (post) => {
+    post.poison.add("bad");
+    for (const text of ["first", "bad", "last"]) post.outbox.post("a", "note", { text });
+    await post.outbox.drain();
+    expect(post.taken).toEqual(["first"]);
+    // What it wrote before it threw is undone, and what was taken before it is not.
+    expect(post.db.all("SELECT name FROM alarms WHERE name LIKE 'took %'")).toEqual([{ name: "took first" }]);
+    expect(await drained(post, 7)).toBe(7);
+    expect(post.taken).toEqual(["first", "last"]);
+    expect(post.db.all("SELECT source, kind, body FROM inbox_aside")).toEqual([
+      { source: "a", kind: "note", body: '{"text":"bad"}' },
+    ]);
+  });
+});
+
+test("CHAT-2: a letter that throws once is taken when it is sent again, in its place", async () => {
+  await withOutbox(async (post) => {
+    post.poison.add("late");
+    for (const text of ["late", "behind"]) post.outbox.post("a", "note", { text });
+    await post.outbox.drain();
+    expect(post.taken).toEqual([]);
+    post.poison.clear();
+    await post.outbox.drain();
+    expect(post.taken).toEqual(["late", "behind"]);
+    expect(post.db.all("SELECT tries FROM inbox")).toEqual([{ tries: 0 }]);
+  });
+});
+
+test("CHAT-2: a letter that the rules refuse changes nothing and is not sent again", async () => {
+  await withOutbox(async (post) => {
+    for (const text of ["refused", "next"]) post.outbox.post("a", "note", { text });
+    await post.outbox.drain();
+    expect(post.taken).toEqual(["next"]);
+    expect(post.db.one("SELECT 1 FROM outbox")).toBeUndefined();
+    expect(post.db.all("SELECT name FROM alarms WHERE name LIKE 'took %'")).toEqual([{ name: "took next" }]);
+  });
+});
+
+test("CHAT-2: letters of many megabytes go in calls of a few", async () => {
+  await withOutbox(async (post) => {
+    const texts = ["a", "b", "c", "d", "e"].map((letter) => letter.repeat(1_800_000));
+    for (const text of texts) post.outbox.post("a", "note", { text });
+    await post.outbox.drain();
+    expect(post.calls.length).toBeGreaterThan(1);
+    expect(Math.max(...post.calls)).toBeLessThanOrEqual(4_000_000);
+    expect(post.taken).toEqual(texts);
   });
 });

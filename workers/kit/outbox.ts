@@ -4,6 +4,7 @@
  */
 import type { Alarms } from "./alarms.ts";
 import type { Db } from "./db.ts";
+import { Refused } from "./result.ts";
 
 /** `AUTOINCREMENT`: a number is never given again, also when the newest letter was delivered and is gone. */
 export const OUTBOX_TABLES = `
@@ -12,7 +13,13 @@ CREATE TABLE outbox (
 ) STRICT;
 CREATE INDEX outbox_target ON outbox (target, n);
 CREATE TABLE outbox_waits (target TEXT PRIMARY KEY, tries INTEGER NOT NULL, due_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE inbox (source TEXT PRIMARY KEY, n INTEGER NOT NULL) STRICT, WITHOUT ROWID`;
+CREATE TABLE inbox (
+  source TEXT PRIMARY KEY, n INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE inbox_aside (
+  source TEXT NOT NULL, n INTEGER NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL, at INTEGER NOT NULL,
+  PRIMARY KEY (source, n)
+) STRICT`;
 
 /** One letter as it travels. `kind` and `body` are the two objects' own affair. */
 export interface Letter {
@@ -23,8 +30,11 @@ export interface Letter {
 
 /** The alarm's name: the object's `alarm()` calls {@link Outbox.drain} for it. */
 export const OUTBOX_ALARM = "outbox";
-/** Letters of one call: a receiver's transaction stays short. */
+/** Letters of one call: a receiver's transaction stays short, and the call far below what RPC carries (32 MiB). */
 const BATCH = 50;
+const BATCH_BYTES = 4_000_000;
+/** How often a letter whose taking throws is tried: some two minutes, as {@link OutboxNeeds.send} backs off. */
+const TRIES = 8;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 60_000;
 
@@ -45,8 +55,8 @@ export interface OutboxNeeds {
   db: Db;
   alarms: Alarms;
   now(): number;
-  /** Hands letters over; resolves once the receiver has taken them for good, throws otherwise. */
-  send(target: string, letters: Letter[]): Promise<void>;
+  /** Hands letters over; whether the receiver has taken them all for good. What was not is sent again. */
+  send(target: string, letters: Letter[]): Promise<boolean>;
   /** What became of a letter, once it was delivered: still before it is struck out. */
   delivered?(target: string, letter: Letter): void;
   fault(error: unknown): void;
@@ -64,18 +74,12 @@ export function openOutbox(need: OutboxNeeds): Outbox {
     sending.set(target, done.promise);
     try {
       for (;;) {
-        const letters = db
-          .all<{ n: number; kind: string; body: string }>(
-            "SELECT n, kind, body FROM outbox WHERE target = ? ORDER BY n LIMIT ?",
-            target,
-            BATCH,
-          )
-          .map((row) => ({ n: row.n, kind: row.kind, body: JSON.parse(row.body) as unknown }));
+        const letters = batchFor(db, target);
         const last = letters.at(-1);
         if (last === undefined) return;
         // Should this object die while it waits, the alarm sends again.
         wait(target, 0);
-        await need.send(target, letters);
+        if (!(await need.send(target, letters))) throw new Error("a letter was not taken");
         for (const letter of letters) need.delivered?.(target, letter);
         db.run("DELETE FROM outbox WHERE target = ? AND n <= ?", target, last.n);
         db.run("DELETE FROM outbox_waits WHERE target = ?", target);
@@ -117,22 +121,83 @@ export function openOutbox(need: OutboxNeeds): Outbox {
   };
 }
 
+/** The oldest letters to somebody: one at least, then as many as fit. */
+function batchFor(db: Db, target: string): Letter[] {
+  const letters: Letter[] = [];
+  let bytes = 0;
+  for (const row of db.each<{ n: number; kind: string; body: string }>(
+    "SELECT n, kind, body FROM outbox WHERE target = ? ORDER BY n LIMIT ?",
+    target,
+    BATCH,
+  )) {
+    bytes += row.body.length;
+    if (letters.length > 0 && bytes > BATCH_BYTES) break;
+    letters.push({ n: row.n, kind: row.kind, body: JSON.parse(row.body) as unknown });
+  }
+  return letters;
+}
+
+export interface InboxNeeds {
+  db: Db;
+  storage: DurableObjectStorage;
+  now(): number;
+  /** What a letter does. What it wrote is undone when it throws: what it left in memory is the caller's to undo. */
+  take(letter: Letter): void;
+  /** A taking that threw, other than by a refusal. */
+  fault(error: unknown): void;
+}
+
 /**
  * Takes letters in, each once: those at or below the newest number of their sender were taken before. Call it
- * inside one transaction with everything that the letters cause.
+ * inside one transaction with everything that the letters cause. What the rules refuse is refused for good and
+ * changes nothing. One whose taking throws is tried again with those behind it, since they may rest on it; after
+ * eight tries it is put aside into `inbox_aside`, so that a fault of ours in one letter does not hold up the rest
+ * for ever.
+ *
+ * @returns whether all were taken: if not, the sender is to try again
  */
-export function takeIn(
-  db: Db,
-  source: string,
-  letters: readonly Letter[],
-  take: (letter: Letter) => void,
-): void {
-  let newest = db.one<{ n: number }>("SELECT n FROM inbox WHERE source = ?", source)?.n ?? 0;
-  const before = newest;
+export function takeIn(need: InboxNeeds, source: string, letters: readonly Letter[]): boolean {
+  const { db } = need;
+  const row = db.one<{ n: number; tries: number }>("SELECT n, tries FROM inbox WHERE source = ?", source);
+  const known = row?.n ?? 0;
+  let newest = known;
+  let tries = row?.tries ?? 0;
   for (const letter of letters) {
     if (letter.n <= newest) continue;
-    take(letter);
+    if (!takeOne(need, letter)) {
+      tries += 1;
+      if (tries < TRIES) {
+        db.run("INSERT OR REPLACE INTO inbox (source, n, tries) VALUES (?, ?, ?)", source, newest, tries);
+        return false;
+      }
+      putAside(need, source, letter);
+    }
+    tries = 0;
     newest = letter.n;
   }
-  if (newest > before) db.run("INSERT OR REPLACE INTO inbox (source, n) VALUES (?, ?)", source, newest);
+  if (newest > known) db.run("INSERT OR REPLACE INTO inbox (source, n) VALUES (?, ?)", source, newest);
+  return true;
+}
+
+function takeOne(need: InboxNeeds, letter: Letter): boolean {
+  try {
+    need.storage.transactionSync(() => need.take(letter));
+    return true;
+  } catch (error) {
+    if (error instanceof Refused) return true;
+    need.fault(error);
+    return false;
+  }
+}
+
+function putAside(need: InboxNeeds, source: string, { n, kind, body }: Letter): void {
+  console.error(JSON.stringify({ at: new Date().toISOString(), event: "letter.put_aside", kind }));
+  need.db.run(
+    "INSERT OR REPLACE INTO inbox_aside (source, n, kind, body, at) VALUES (?, ?, ?, ?, ?)",
+    source,
+    n,
+    kind,
+    JSON.stringify(body),
+    need.now(),
+  );
 }

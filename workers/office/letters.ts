@@ -165,6 +165,10 @@ export interface BoardLetters {
   windows: { handle: string; at: number; windows: AgentPayload<"usage">["windows"] };
   used: RoundUsage;
   act_result: { handle: string; id: string; ok: boolean; results: string[]; error?: string };
+  /** The item that a wake became, or is a round of. */
+  woken: { handle: string; eventId: string; item: string };
+  /** An item was canceled, and what these events asked for with it. */
+  canceled: { handle: string; item: string; events: string[]; why: string };
   /** What an item of this person newly refers to: past events follow as moments (RECALL-1). */
   refs: { handle: string; item: string; refs: ItemRef[] };
   /** A ticket or pull request that the person made in an item (ITEM-1), or a document (ITEM-5). */

@@ -4,26 +4,26 @@
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { captureLetters, fakeCalls } from "../testing/office.ts";
-import { HANDLES, OfficeWorld, type Op } from "../testing/office-world.ts";
+import { catchLetters } from "../testing/letters.ts";
+import { fakeCalls } from "../testing/office.ts";
+import { HANDLES, type Op } from "../testing/office-steps.ts";
+import { OfficeWorld } from "../testing/office-world.ts";
 
-let sent: ReturnType<typeof captureLetters>;
 beforeEach(() => {
   fakeCalls();
-  sent = captureLetters();
+  catchLetters();
   vi.useFakeTimers({ toFake: ["Date"] });
 });
 afterEach(() => void vi.useRealTimers());
 
 async function faultsOf(steps: readonly Op[]): Promise<string[]> {
-  sent.board.length = 0;
   const world = await OfficeWorld.open();
   for (const step of steps) {
     await world.run(step);
     if (world.faults.length > 0) return world.faults;
   }
   await world.finish();
-  world.checkEvents(sent.board);
+  world.checkEvents();
   return world.faults;
 }
 

@@ -1,10 +1,10 @@
-/** Work that is taken away, goes elsewhere, or runs in a room (OFFER-7, TEAM-3, CHAT-2, ITEM-2). */
+/** Work that is taken away or goes elsewhere (OFFER-7, TEAM-3). */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Any, newId } from "../testing/client.ts";
+import { catchLetters, lettersNow } from "../testing/letters.ts";
 import {
   type Agent,
   anOffice,
-  captureLetters,
   connected,
   type Desk,
   eventually,
@@ -13,15 +13,16 @@ import {
   handbackOf,
   itemOf,
   later,
-  lettersOf,
   patch,
   queue,
   seen,
   take,
-  wake,
 } from "../testing/office.ts";
 
-beforeEach(() => fakeCalls());
+beforeEach(() => {
+  fakeCalls();
+  catchLetters();
+});
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
@@ -29,6 +30,7 @@ afterEach(() => {
 
 const offers = (agent: Agent) =>
   agent.frames.filter((f) => f.type === "offer").map((f) => f.payload.workItem.title);
+
 const asked = async (agent: Agent, type: string, payload: object) => (await agent.ask(type, payload)).payload;
 
 async function atWork(desk: Desk, title = "A", item: object = {}): Promise<{ agent: Agent; id: string }> {
@@ -37,12 +39,14 @@ async function atWork(desk: Desk, title = "A", item: object = {}): Promise<{ age
   await take(agent, id);
   return { agent, id };
 }
+
 /** Two people of one team. */
 async function two() {
   const scout = await anOffice();
   const bob = await anOffice({}, scout.workspace, "bob");
   return { scout, bob };
 }
+
 const arrived = (desk: Desk, id: string) =>
   eventually(async () => {
     const found = await itemOf(desk, id);
@@ -87,7 +91,6 @@ describe("what a person stops", () => {
   );
 
   test("OFFER-7: a late hand-back is acked and kept as a note, its usage is counted, and it is no report", async () => {
-    const sent = captureLetters();
     const desk = await anOffice();
     const { agent, id } = await atWork(desk, "A", { ticket: "BP-1" });
     await patch(desk, id, { status: "canceled" });
@@ -110,7 +113,7 @@ describe("what a person stops", () => {
       "Handed back after it was stopped: half of it",
     ]);
     await eventually(() => {
-      const used = lettersOf(sent.board, desk, "used");
+      const used = lettersNow(desk, "board", "used");
       expect(used).toMatchObject([
         { item: id, round: 1, tickets: ["BP-1"], models: [{ model: "m", inputTokens: 5 }] },
       ]);
@@ -202,7 +205,6 @@ describe("what goes to a teammate", () => {
   });
 
   test("OFFER-7: else after two minutes; a hand-back that comes later follows it as a note", async () => {
-    const sent = captureLetters();
     const { scout, bob } = await two();
     const { agent, id } = await atWork(scout);
     await patch(scout, id, { person: "bob" });
@@ -219,7 +221,7 @@ describe("what goes to a teammate", () => {
       const offer = theirs.frames.findLast((f) => f.type === "offer");
       expect(offer?.payload.context.journal.map((l: Any) => l.text)).toEqual(notes);
     });
-    await eventually(() => expect(lettersOf(sent.board, scout, "used").length).toBe(1));
+    await eventually(() => expect(lettersNow(scout, "board", "used").length).toBe(1));
   });
 
   test("OFFER-7: a hand-back in time lets it go, and its words go along", async () => {
@@ -268,175 +270,4 @@ describe("what goes to a teammate", () => {
     const offer = await take(await connected(bob), id);
     expect(offer.context.journal.map((l: Any) => l.text)).toEqual(["oak"]);
   });
-});
-
-const runs = (sent: Any, desk: Desk) =>
-  sent.room
-    .filter((l: Any) => l.from === `office/${desk.handle}` && l.kind.startsWith("run_"))
-    .map(({ kind, body }: Any) => [kind, body.runId, body.outcome ?? body.text ?? body.messageIds]);
-
-describe("a chat of our rooms", () => {
-  const requester = { id: newId("usr"), name: "Max" };
-  /** A message of a room as the board passes it on. */
-  async function said(desk: Desk, text: string, more: { thread?: string; channel?: string } = {}) {
-    const message = newId("msg");
-    const channel = more.channel ?? newId("spc");
-    const origin = { channel, thread: more.thread ?? message, requester, direct: false, participant: true };
-    await wake(desk, {
-      key: `${channel}/${message}`,
-      kind: "chat",
-      title: text,
-      origin,
-      subject: { type: "chat_thread", ref: `${channel}/${origin.thread}` },
-      requester: { ...requester, kind: "human" },
-      feedback: { key: `chat:${message}`, actor: "Max", kind: "chat", body: text },
-      room: { spaceId: channel, messageId: message },
-    });
-    return { message, channel, thread: origin.thread };
-  }
-
-  test.each([
-    ["done", "done"],
-    ["waiting", "done"],
-    ["silent", "no_reply"],
-    ["blocked", "failed"],
-  ])("CHAT-2: its round is a run of the room: %s ends it as %s", async (status, outcome) => {
-    const sent = captureLetters();
-    const desk = await anOffice();
-    const agent = await connected(desk);
-    const { message } = await said(desk, "hello");
-    const { id } = (await agent.offer()).workItem;
-    await take(agent, id);
-    await agent.must("progress", { workItemId: id, text: "thinking" });
-    await handback(agent, id, { status });
-    await eventually(() => expect(runs(sent, desk).at(-1)?.[0]).toBe("run_end"));
-    const [[, runId]] = runs(sent, desk);
-    expect(runs(sent, desk).filter(([kind]: Any) => kind !== "run_usage")).toEqual([
-      ["run_start", runId, [message]],
-      ["run_step", runId, "thinking"],
-      ["run_end", runId, outcome],
-    ]);
-  });
-
-  test("CHAT-2: interrupted keeps it open, and the next round goes on in it", async () => {
-    const sent = captureLetters();
-    const desk = await anOffice();
-    const agent = await connected(desk);
-    await said(desk, "hello");
-    const { id } = (await agent.offer()).workItem;
-    await take(agent, id);
-    await handback(agent, id, { status: "interrupted", summary: "" });
-    const again = await connected(desk);
-    const offer = await take(again, id);
-    expect(offer.context.feedback.map((f: Any) => f.body)).toEqual(["hello"]);
-    await handback(again, id);
-    await eventually(() => expect(runs(sent, desk).at(-1)?.[0]).toBe("run_end"));
-    expect(new Set(runs(sent, desk).map(([, runId]: Any) => runId)).size).toBe(1);
-    expect(runs(sent, desk).filter(([kind]: Any) => kind === "run_end").length).toBe(1);
-  });
-
-  test("CHAT-2: run.stop cancels the item, a ceiling blocks it", async () => {
-    const sent = captureLetters();
-    const desk = await anOffice();
-    const agent = await connected(desk);
-    for (const because of [undefined, "spend"] as const) {
-      await said(desk, `hello ${because}`);
-      const offer = await agent.next(
-        (f) => f.type === "offer" && f.payload.workItem.title === `hello ${because}`,
-      );
-      const { id } = offer.payload.workItem;
-      await take(agent, id);
-      await eventually(() => expect(runs(sent, desk).at(-1)?.[0]).toBe("run_start"));
-      const runId = runs(sent, desk).at(-1)[1];
-      const by = { id: requester.id, name: "Max" };
-      await desk.letter("stop_run", { runId, by, ...(because && { because }) });
-      expect((await itemOf(desk, id)).state).toBe(because ? "blocked" : "canceled");
-      const refused = await asked(agent, "progress", { workItemId: id, text: "on" });
-      expect(refused.code).toBe("unknown_item");
-      expect(refused.message).toContain(because ? "ceiling" : "stopped by Max");
-      await eventually(() => expect(runs(sent, desk).at(-1)).toEqual(["run_end", runId, "stopped"]));
-    }
-  });
-
-  test("CHAT-2: more in the thread while it runs is the next round; another thread another item", async () => {
-    const sent = captureLetters();
-    const desk = await anOffice();
-    const agent = await connected(desk);
-    const first = await said(desk, "one");
-    const { id } = (await agent.offer()).workItem;
-    await take(agent, id);
-    const second = await said(desk, "two", first);
-    await said(desk, "elsewhere");
-    const from = agent.frames.length;
-    await handback(agent, id);
-    // Behind what came before its next round was queued.
-    await agent.next((f) => f.type === "offer", from);
-    expect((await seen(desk)).items.map((i: Any) => [i.title, i.round])).toEqual([
-      ["elsewhere", 1],
-      ["one", 2],
-    ]);
-    await eventually(() => expect(runs(sent, desk).length).toBeGreaterThan(1));
-    const other = agent.frames.findLast((f) => f.type === "offer").payload.workItem.id;
-    await take(agent, other);
-    await handback(agent, other);
-    const offer = await take(agent, id, agent.frames.length - 1);
-    expect(offer.context.feedback.map((f: Any) => f.body)).toEqual(["two"]);
-    await eventually(() => expect(runs(sent, desk).at(-1)[2]).toEqual([second.message]));
-  });
-
-  test("NEW-7: a message that was edited is offered as it is now; one taken back is not", async () => {
-    const desk = await anOffice();
-    const one = await said(desk, "one");
-    await desk.letter("message_changed", { messageId: one.message, text: "one, better" });
-    const two2 = await said(desk, "two");
-    await desk.letter("message_changed", { messageId: two2.message, deleted: true });
-    const agent = await connected(desk);
-    expect((await agent.offer()).context.feedback[0].body).toBe("one, better");
-    expect((await seen(desk)).items.map((i: Any) => i.state)).toEqual(["queued", "canceled"]);
-  });
-
-  test("QUEUE-1: what is canceled before it ran ends in the room as stopped", async () => {
-    const sent = captureLetters();
-    const desk = await anOffice();
-    await said(desk, "hello");
-    const [{ id }] = (await seen(desk)).items;
-    await patch(desk, id, { status: "canceled" });
-    await eventually(() =>
-      expect(runs(sent, desk).map(([kind]: Any) => kind)).toEqual(["run_start", "run_end"]),
-    );
-  });
-});
-
-const ask = (id: string) => ({ id, from: "bob", chain: ["bob"], text: "Which colour?" });
-
-describe("a question", () => {
-  test("ITEM-2: withdrawn before it was begun it is canceled", async () => {
-    const desk = await anOffice();
-    const id = newId("qst");
-    await wake(desk, { kind: "question", title: "Q", question: ask(id) });
-    await desk.letter("question_withdrawn", { ask: id, by: "bob" });
-    expect((await seen(desk)).items).toMatchObject([
-      { state: "canceled", why_waiting: "bob needs no answer any more" },
-    ]);
-  });
-
-  test.each([["blocked"], ["canceled"]])(
-    "ITEM-2: one that ends %s without an answer is told to who asked",
-    async (how) => {
-      const sent = captureLetters();
-      const desk = await anOffice();
-      const agent = await connected(desk);
-      const id = newId("qst");
-      await wake(desk, { kind: "question", title: "Q", question: ask(id) });
-      const item = (await agent.offer()).workItem.id;
-      expect((await agent.offer()).context.journal[0].text).toBe("Which colour?");
-      await take(agent, item);
-      if (how === "blocked") await handback(agent, item, { status: "blocked", summary: "I do not know." });
-      else await patch(desk, item, { status: "canceled" });
-      await eventually(() => {
-        const why = how === "blocked" ? "I do not know." : "stopped by Anna";
-        expect(lettersOf(sent.board, desk, "question_canceled")).toEqual([{ ask: id, to: "scout", why }]);
-      });
-    },
-  );
 });

@@ -60,7 +60,7 @@ export class Office extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
-    this.#alarms = openAlarms(ctx.storage, this.#db);
+    this.#alarms = openAlarms(ctx.storage, this.#db, (error) => this.#fault(error));
     this.#outbox = openOutbox({
       db: this.#db,
       alarms: this.#alarms,
@@ -101,22 +101,21 @@ export class Office extends DurableObject<Env> {
 
   // ---- what comes ----------------------------------------------------------------------------------
 
-  /** Letters from the room, the board and other offices, each taken once. */
-  take(source: Address, letters: Letter[]): void {
+  /** Letters from the room, the board and other offices, each taken once; whether all were. */
+  take(source: Address, letters: Letter[]): boolean {
     const first = letters[0];
     // Only the board makes an office: an unknown person's stays without tables (OFF-2).
     if (!isMade(this.#db)) {
-      if (source !== "board" || first?.kind !== "team") return;
+      if (source !== "board" || first?.kind !== "team") return true;
       migrate(this.ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.ctx.storage.transactionSync(() => makePerson(this.#db, first.body as OfficeLetters["team"]));
     }
-    this.#work((desk) =>
-      takeIn(this.#db, source, letters, (letter) => {
-        const taker = TAKERS[letter.kind as keyof typeof TAKERS] as
-          | ((desk: Desk, body: unknown, from: Address) => void)
-          | undefined;
-        taker?.(desk, letter.body, source);
-      }),
+    return this.#work((desk, whole) =>
+      takeIn(
+        this.#inbox((letter) => whole(() => takeLetter(desk, letter, source))),
+        source,
+        letters,
+      ),
     );
   }
 
@@ -240,10 +239,21 @@ export class Office extends DurableObject<Env> {
    * One piece of work in one transaction. What it has to say to the agent leaves after the commit: `then` first,
    * with the answer, then what was told, then a close.
    */
-  #work<T>(work: (desk: Desk) => T, then?: (value: T) => void, as?: Connection): T {
+  #work<T>(work: (desk: Desk, whole: Whole) => T, then?: (value: T) => void, as?: Connection): T {
     const said: object[] = [];
     const changed = new Set<string>();
     let closing: { code: number; reason: string } | undefined;
+    const whole: Whole = (part) => {
+      const before = { said: said.length, closing };
+      try {
+        part();
+      } catch (error) {
+        said.length = before.said;
+        closing = before.closing;
+        this.#streams.forget();
+        throw error;
+      }
+    };
     const value = this.#streams.guarded(() =>
       this.ctx.storage.transactionSync(() => {
         const current = this.#sockets.current();
@@ -251,7 +261,7 @@ export class Office extends DurableObject<Env> {
         const { connection } = personRow(this.#db);
         // A crash or an eviction ended it and told nobody.
         if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
-        const made = work(desk);
+        const made = work(desk, whole);
         parts.after(desk);
         tellStatus(desk, changed);
         return made;
@@ -366,7 +376,12 @@ export class Office extends DurableObject<Env> {
     );
   }
 
-  async #send(target: Address, letters: Letter[]): Promise<void> {
+  #inbox(take: (letter: Letter) => void) {
+    const { storage } = this.ctx;
+    return { db: this.#db, storage, now: () => this.wall(), take, fault: (e: unknown) => this.#fault(e) };
+  }
+
+  async #send(target: Address, letters: Letter[]): Promise<boolean> {
     const { workspace, handle } = this.#person();
     const from: Address = `office/${handle}`;
     if (target === "board") return boardOf(this.env, workspace).take(from, letters);
@@ -390,4 +405,14 @@ export class Office extends DurableObject<Env> {
       }),
     );
   }
+}
+
+/** Runs a part of a piece of work that may be undone alone: then nothing that it said leaves. */
+type Whole = (part: () => void) => void;
+
+function takeLetter(desk: Desk, letter: Letter, source: Address): void {
+  const taker = TAKERS[letter.kind as keyof typeof TAKERS] as
+    | ((desk: Desk, body: unknown, from: Address) => void)
+    | undefined;
+  taker?.(desk, letter.body, source);
 }

@@ -19,8 +19,9 @@ import { as, declare, headOf, live, read, replay, sql, upload } from "../testing
 /** A space of so many people and harnesses, everybody connected and seen before. */
 async function aRoom(people: number, harnesses: number) {
   const { id, owner } = await newWorkspace();
-  // What is nobody's turn is not to be handed on later: nothing must happen after a post.
-  await send(owner, "settings.set", { settings: { lead: { still_s: null } } });
+  // What is nobody's turn is not to be handed on later: nothing must happen after a post. Rows are counted, not pace.
+  const limits = { writes_per_s: 1000, burst: 1000 };
+  await send(owner, "settings.set", { settings: { lead: { still_s: null }, limits } });
   const everybody: Party[] = [owner];
   for (let i = 1; i < people; i++) everybody.push(await newPerson(owner, `Person ${i}`));
   const space = await newSpace(

@@ -35,7 +35,7 @@ export interface CoreNeeds {
   /** Milliseconds as the world has them. */
   wall: () => number;
   /** Hands letters to another object of the workspace. */
-  send: (workspaceId: string, target: string, letters: Letter[]) => Promise<void>;
+  send: (workspaceId: string, target: string, letters: Letter[]) => Promise<boolean>;
   /** Tells the board that somebody begins to watch it (QUEUE-4). */
   watched: (workspaceId: string) => Promise<void>;
 }
@@ -74,7 +74,7 @@ export interface Core {
 
 export function openCore({ ctx, env, wall, send, watched }: CoreNeeds): Core {
   const db = openDb(ctx.storage.sql);
-  const alarms = openAlarms(ctx.storage, db);
+  const alarms = openAlarms(ctx.storage, db, fault);
   const connections = openConnections(ctx, db, fault);
   const limits = openLimits();
   const waiting = openWaiting();

@@ -1,9 +1,7 @@
-/** The room, the board and the offices together, as people and agents meet them. Only what an offer carries is not
- * looked at here: every one stands as it is. */
+/** The room, the board and the offices together, as people and agents meet them. */
 import { evictDurableObject } from "cloudflare:test";
 import { env, exports } from "cloudflare:workers";
-import { beforeEach, expect, test, vi } from "vitest";
-import { CALLS } from "../office/calls.ts";
+import { expect, test } from "vitest";
 import {
   type Any,
   call,
@@ -18,14 +16,10 @@ import {
   send,
 } from "../testing/client.ts";
 import { factsOf } from "../testing/judge.ts";
-import { Agent, STANDS } from "../testing/office.ts";
+import { Agent } from "../testing/office.ts";
 import { read } from "../testing/room.ts";
 import { agentToken, teamConfig } from "../testing/team.ts";
 import { agentIds } from "../testing/team-room.ts";
-
-beforeEach(() => {
-  vi.spyOn(CALLS, "offer").mockImplementation(async () => ({ ok: true, value: STANDS }));
-});
 
 interface Whole {
   workspace: string;
@@ -218,4 +212,74 @@ test("QUEUE-4 who watches hears of the work as it comes and goes", async () => {
   const from = socket.frames.length;
   await agentOf(at, "scout");
   await socket.next((f) => f.type === "office.changed", from);
+});
+
+const get = (at: Whole, path: string) => read(at.ada, path);
+
+/** What an event of a ticket led to, once something was decided that fits. */
+async function decidedOf(at: Whole, type: string, fits: (d: Any) => boolean): Promise<Any[]> {
+  const { items } = await get(at, `/v1/work/events?type=${type}`);
+  const { decisions } = await get(at, `/v1/work/events/${items[0].event_id}`);
+  return decisions.some(fits) ? decisions : decidedOf(at, type, fits);
+}
+
+test("OFFER-2 PIPE-2 a comment on a ticket that is done is a round of its item; one that is canceled says so on its trace", async () => {
+  const at = await whole("scout");
+  const scout = await agentOf(at, "scout");
+  const token = at.ada.token;
+  const made = await call("POST", "/v1/tickets", { token, body: { title: "A door", assignee: "scout" } });
+  const { key } = made.body;
+  const { workItem } = await scout.offer();
+  await accept(scout, workItem.id);
+  await handback(scout, workItem.id);
+  await call("PATCH", `/v1/tickets/${key}`, { token, body: { status: "done" } });
+  const from = scout.frames.length;
+  await call("POST", `/v1/tickets/${key}/comments`, { token, body: { body: "Why is it red?" } });
+  const again = await scout.offer(from);
+  expect(again.workItem).toMatchObject({ id: workItem.id, kind: "review_feedback" });
+  expect(again.context.feedback).toMatchObject([{ kind: "ticket_comment", body: "Why is it red?" }]);
+  await accept(scout, workItem.id);
+  await handback(scout, workItem.id);
+
+  scout.ws.close(1000);
+  await call("POST", `/v1/tickets/${key}/comments`, { token, body: { body: "And now?" } });
+  await decidedOf(at, "ticket.commented", (d) => d.item === workItem.id);
+  const path = `/v1/people/scout/items/${workItem.id}`;
+  expect((await call("PATCH", path, { token, body: { status: "canceled" } })).status).toBe(200);
+  const canceled = await decidedOf(at, "ticket.commented", (d) => d.decision === "cancel");
+  expect(canceled).toMatchObject([
+    { rule: "ticket.commented", decision: "wake", item: workItem.id },
+    {
+      rule: "item.canceled",
+      person: "scout",
+      item: workItem.id,
+      why: expect.stringContaining("canceled by"),
+    },
+  ]);
+});
+
+test("CHAT-3 OFFER-2 a ticket that an agent made and filed for a chat is offered, assigned to nobody or to itself", async () => {
+  const at = await whole("scout");
+  const scout = await agentOf(at, "scout");
+  const { token } = at.team["scout"]!;
+  for (const more of [{}, { assignee: "scout" }]) {
+    const from = scout.frames.length;
+    await say(at.ada, at.space, "@scout a door, please");
+    const chat = (await scout.offer(from)).workItem;
+    await accept(scout, chat.id);
+    const { body } = await call("POST", "/v1/tickets", { token, body: { title: "A door", ...more } });
+    const filed = await scout.must("work_link", {
+      workItemId: chat.id,
+      request: "A door",
+      ticket: body.key,
+    });
+    const then = scout.frames.length;
+    await handback(scout, chat.id);
+    const { workItem, context } = await scout.offer(then);
+    expect(workItem).toMatchObject({ id: filed.item.id, kind: "assigned", subject: { ref: body.key } });
+    expect(context.wake.tickets[0]).toMatchObject({ key: body.key, status: expect.any(String) });
+    await accept(scout, workItem.id);
+    await handback(scout, workItem.id);
+    expect(await get(at, `/v1/tickets/${body.key}`)).toMatchObject({ status: "review" });
+  }
 });

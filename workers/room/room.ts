@@ -46,7 +46,7 @@ export class Room extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
   wall: () => number = () => Date.now();
   /** Hands letters to the board or an office: tests put a post of their own here. */
-  send = (workspaceId: string, target: string, letters: Letter[]): Promise<void> =>
+  send = (workspaceId: string, target: string, letters: Letter[]): Promise<boolean> =>
     sendFromRoom(this.env, workspaceId, target as Address, letters);
   readonly #core: Core;
 
@@ -120,8 +120,11 @@ export class Room extends DurableObject<Env> {
   }
 
   /** Letters from the board and the offices, each taken once (TEAM-2, CHAT-2). */
-  take(source: Address, letters: Letter[]): void {
-    if (this.#core.made()) this.#core.settled(takeLetters(this.#core.ledger(), source, letters));
+  take(source: Address, letters: Letter[]): boolean {
+    if (!this.#core.made()) return true;
+    const { written, all } = takeLetters(this.#core.ledger(), source, letters, (e) => this.#core.fault(e));
+    this.#core.settled(written);
+    return all;
   }
 
   /** Agents of these runs of the offices were heard: their turns go on (TURN-5). */
@@ -386,7 +389,7 @@ async function sendFromRoom(
   workspaceId: string,
   target: Address,
   letters: Letter[],
-): Promise<void> {
+): Promise<boolean> {
   if (target === "board") return boardOf(env, workspaceId).take("room", letters);
   return officeOf(env, workspaceId, target.slice("office/".length)).take("room", letters);
 }

@@ -21,6 +21,7 @@ export function fakeNeighbours(): void {
     const board = BOARDS.get(workspace);
     if (board?.unreachable) throw new Error("out of reach");
     for (const { kind, body } of letters) board?.sent.push({ to, kind, body });
+    return true;
   });
   vi.spyOn(CALLS, "known").mockImplementation(async (_env, workspace, { users, spaces }) => {
     const board = BOARDS.get(workspace);

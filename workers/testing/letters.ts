@@ -21,12 +21,18 @@ export function catchLetters(): void {
       const had = posts.get(box) ?? [];
       const newest = had.at(-1)?.n ?? 0;
       posts.set(box, [...had, ...letters.filter(({ n }: Letter) => n > newest)]);
+      return true;
     });
 }
 
+/** All of an office's letters until now, in order; those of other workspaces may come at any time. */
+export function allLetters(desk: Desk, to: "board" | "room"): { kind: string; body: Any }[] {
+  return posts.get(`${desk.workspace} office/${desk.handle} ${to}`) ?? [];
+}
 function lettersOf(desk: Desk, to: "board" | "room", kind: string): Any[] {
-  const box = posts.get(`${desk.workspace} office/${desk.handle} ${to}`) ?? [];
-  return box.filter((letter) => letter.kind === kind).map(({ body }) => body);
+  return allLetters(desk, to)
+    .filter((letter) => letter.kind === kind)
+    .map(({ body }) => body);
 }
 
 /** The letters of a kind that came to the board or the room until now. */

@@ -6,8 +6,9 @@ import {
   runInDurableObject,
 } from "cloudflare:test";
 import { vi } from "vitest";
-import { type ItemState, possible } from "../../src/shared/rules/item-states.ts";
+import { possible } from "../../src/shared/rules/item-states.ts";
 import { type Any, newId } from "./client.ts";
+import { lettersNow } from "./letters.ts";
 import {
   type Agent,
   anOffice,
@@ -20,46 +21,9 @@ import {
   seen,
   wakeOf,
 } from "./office.ts";
+import { HANDLES, type Handle, type Item, type Op, type Said } from "./office-steps.ts";
 
-export const HANDLES = ["scout", "bob"] as const;
-export type Handle = (typeof HANDLES)[number];
-
-/** One step; numbers choose among what there is, so that steps can be left out in shrinking. */
-export type Op =
-  | { op: "add" | "connect" | "drop" | "accept" | "decline" | "tell" | "late"; who: Handle }
-  | {
-      op: "handback";
-      who: Handle;
-      status: "done" | "waiting" | "blocked" | "silent" | "interrupted" | "fail";
-    }
-  | { op: "feedback" | "move" | "place" | "stray"; n: number }
-  | { op: "patch"; n: number; to: "queued" | "blocked" | "done" | "canceled" }
-  | { op: "repeat"; n: number; sameId: boolean }
-  | { op: "hibernate" | "close" | "abort" }
-  | { op: "jump"; minutes: number };
-
-interface Item {
-  id: string;
-  ticket: string;
-  at: Handle;
-  state: ItemState;
-  /** Feedback that no accepted round was offered. */
-  pending: number;
-  declines: number;
-  /** An agent may still believe that it has it. */
-  held: boolean;
-  /** It leaves as soon as that agent has let go. */
-  moving: boolean;
-  /** Rounds that an agent accepted. */
-  accepted: number;
-}
-interface Said {
-  who: Handle;
-  item: string;
-  frame: { id: string; type: string; payload: object };
-  connection: Agent;
-}
-
+const STEP_MS = 60_000;
 const other = (who: Handle): Handle => (who === "scout" ? "bob" : "scout");
 
 export class OfficeWorld {
@@ -110,7 +74,24 @@ export class OfficeWorld {
     return agent.next((f) => f.replyTo === frame.id, from);
   }
 
+  /** Takes a step; one that never ends is a fault like any other. */
   async run(step: Op): Promise<void> {
+    await this.#within(JSON.stringify(step), this.#run(step));
+  }
+  async #within(what: string, work: Promise<void>): Promise<void> {
+    let clock: ReturnType<typeof setTimeout> | undefined;
+    const hangs = new Promise<never>((_, reject) => {
+      clock = setTimeout(() => reject(new Error("does not end")), STEP_MS);
+    });
+    try {
+      await Promise.race([work, hangs]);
+    } catch (error) {
+      this.faults.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      clearTimeout(clock ?? null);
+    }
+  }
+  async #run(step: Op): Promise<void> {
     if (step.op === "add") await this.#add(step.who);
     else if (step.op === "connect") await this.#connect(step.who);
     else if (step.op === "drop") await this.#drop(step.who);
@@ -333,8 +314,7 @@ export class OfficeWorld {
       const agent = this.agents[who];
       if (!agent) continue;
       // An alarm that comes before the ping has heard nothing for three heartbeats and closes it (OFF-6).
-      const gone = agent.closed.then(() => "gone" as const);
-      if ((await Promise.race([agent.ask("ping"), gone])) === "gone") delete this.agents[who];
+      await agent.ask("ping").catch(() => delete this.agents[who]);
     }
     for (const who of HANDLES) await runDurableObjectAlarm(this.desks[who].stub);
     if (ms >= 120_000) for (const item of this.items) if (item.moving) this.#letGo(item);
@@ -408,6 +388,7 @@ export class OfficeWorld {
       for (const item of this.items) if (item.at === who) item.declines = 0;
     }
     await this.#jump(16 * 60_000);
+    for (const who of HANDLES) if (!this.agents[who]) await this.#connect(who);
     await this.#settle();
     for (let rounds = 0; rounds < 20 * (this.items.length + 1); rounds++) {
       const open = this.items.filter((i) => i.state === "queued" || i.state === "active");
@@ -419,6 +400,13 @@ export class OfficeWorld {
             if (!(await this.#offered(who))) throw new Error(`${who} is offered nothing`);
           });
           await this.#accept(who);
+          if (!this.#active(who)) {
+            const { connected: here, items } = await seen(this.desks[who]);
+            this.faults.push(
+              `${who} took nothing: ${JSON.stringify([here, Object.keys(this.agents), items])}`,
+            );
+            return;
+          }
         }
         await this.#handback(who, "done");
       }
@@ -432,8 +420,10 @@ export class OfficeWorld {
   }
 
   /** Each round of an item was accepted at most once and ended at most once, in all that was told the board. */
-  checkEvents(board: { kind: string; body: Any }[]): void {
-    const ids = board.filter((l) => l.kind === "event").map((l) => String(l.body.id));
+  checkEvents(): void {
+    const ids = HANDLES.flatMap((who) => lettersNow(this.desks[who], "board", "event")).map((e) =>
+      String(e.id),
+    );
     const twice = ids.filter((id, i) => ids.indexOf(id) !== i);
     this.#same("done twice", twice, []);
     for (const item of this.items)

@@ -105,6 +105,7 @@ export async function sentBy(workspace: string): Promise<Sent[]> {
   await runInDurableObject(roomStub(workspace), async (room: Room, { storage }) => {
     room.send = async (_, target, letters) => {
       sent.push(...letters.map((letter) => ({ target, letter })));
+      return true;
     };
     const waits = () => storage.sql.exec("SELECT 1 FROM outbox").toArray().length > 0;
     storage.sql.exec("UPDATE alarms SET due_at = 0 WHERE name = 'outbox'");

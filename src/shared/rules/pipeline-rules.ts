@@ -27,13 +27,16 @@ const assigned: Rule = {
   },
 };
 
+/** Rounds that do the ticket's own work: it is active while one runs, and to be reviewed after (PIPE-7). */
+const isWorkOn = (kind: string): boolean => kind === "assigned" || kind === "review_feedback";
+
 const accepted: Rule = {
   id: "item.accepted",
   on: ["item.accepted"],
   decide(event, { ticket }) {
     const { item } = event;
     if (!item || !ticket) return [];
-    if (item.kind !== "assigned" && item.kind !== "review_feedback")
+    if (!isWorkOn(item.kind))
       return ignore(accepted.id, `an item of kind ${item.kind} leaves the ticket where it is`);
     if (!isOpen(ticket.status)) return ignore(accepted.id, `${ticket.key} is ${ticket.status}`);
     const ops = moveOp(ticket, "active");
@@ -159,11 +162,11 @@ const ended: Rule = {
     const { item } = event;
     if (!item) return [];
     const decided: Decision[] = [];
-    const { ticket, found: before } = facts;
+    const { ticket, found: before, openPr } = facts;
     const key = `${item.id}:${item.round}`;
     const by = { rule: ended.id, decision: "act" as const, person: item.person };
     if (ticket && before && isOpen(ticket.status)) {
-      // A silent end leaves the ticket as the round found it; one that answered a review goes back to review.
+      // A silent end leaves the ticket as the round found it.
       if (item.status === "silent" && before !== ticket.status)
         decided.push({
           ...by,
@@ -171,12 +174,16 @@ const ended: Rule = {
           ops: moveOp(ticket, before),
           why: `the round ended silently: ${ticket.key} goes back to ${before}`,
         });
-      if (item.status === "done" && before === "review" && ticket.status === "active")
+    }
+    if (ticket && item.status === "done" && ticket.status === "active") {
+      // An open pull request says itself when it is to be reviewed; without one, only this does.
+      const again = before === "review";
+      if (again || (isWorkOn(item.kind) && !openPr))
         decided.push({
           ...by,
           key: `back:${key}`,
-          ops: moveOp(ticket, before),
-          why: `the round is done: ${ticket.key} is in review again`,
+          ops: moveOp(ticket, "review"),
+          why: `the round is done: ${ticket.key} is ${again ? "in review again" : "to be reviewed"}`,
         });
     }
     if (team.usage.track_cost && team.tracker.kind === "events") {

@@ -75,6 +75,8 @@ export interface Facts {
   named?: string;
   /** For an item's event: the status in which its round found the ticket. */
   found?: TicketStatus;
+  /** Whether a pull request of the ticket is open. */
+  openPr?: boolean;
   /** For an inline comment: its thread's name at the host, where the host told it. */
   threadName?: string;
   /** Persons whose review this event asks for. */

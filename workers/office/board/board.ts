@@ -86,7 +86,7 @@ export class Board extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
-    this.#alarms = openAlarms(ctx.storage, this.#db);
+    this.#alarms = openAlarms(ctx.storage, this.#db, (error) => this.#fault(error));
     this.#outbox = openOutbox({
       db: this.#db,
       alarms: this.#alarms,
@@ -272,16 +272,19 @@ export class Board extends DurableObject<Env> {
   // ---- letters and time ----------------------------------------------------------------------------
 
   /** Letters from the room and the offices, each taken once. */
-  take(source: Address, letters: Letter[]): void {
-    if (!isMade(this.#db)) return;
-    this.#work((ledger) =>
-      takeIn(this.#db, source, letters, (letter) => {
+  take(source: Address, letters: Letter[]): boolean {
+    if (!isMade(this.#db)) return true;
+    return this.#work((ledger) => {
+      const take = (letter: Letter) => {
         const taker = TAKERS[letter.kind as keyof BoardLetters] as
           | ((l: BoardLedger, body: unknown, from: Address) => void)
           | undefined;
         taker?.(ledger, letter.body, source);
-      }),
-    );
+      };
+      const { storage } = this.ctx;
+      const fault = (error: unknown) => this.#fault(error);
+      return takeIn({ db: this.#db, storage, now: () => this.wall(), take, fault }, source, letters);
+    });
   }
 
   override async alarm(): Promise<void> {

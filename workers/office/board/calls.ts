@@ -11,7 +11,7 @@ const room = (env: Env, workspace: string) => roomOf(env, workspace) as unknown 
 
 export const CALLS = {
   /** Hands the board's letters over; resolves once they are taken for good. */
-  deliver: async (env: Env, workspace: string, to: Address, letters: Letter[]): Promise<void> => {
+  deliver: async (env: Env, workspace: string, to: Address, letters: Letter[]): Promise<boolean> => {
     if (to === "room") return roomOf(env, workspace).take("board", letters);
     return officeOf(env, workspace, to.slice("office/".length)).take("board", letters);
   },

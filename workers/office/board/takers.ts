@@ -6,6 +6,7 @@ import { takeWindows } from "./team/holds.ts";
 import { takeStatus } from "./team/people.ts";
 import { takeUsed } from "./tickets/used.ts";
 import { takeActResult } from "./work/acts.ts";
+import { takeCanceledItem, takeWoken } from "./work/carry.ts";
 import { takeMade } from "./work/made.ts";
 import { takeMessageChanged } from "./work/messages.ts";
 import { takeRefs } from "./work/moments.ts";
@@ -17,11 +18,13 @@ export type Takers = {
 export const TAKERS: Takers = {
   event: (ledger, event) => void takeEvent(ledger, event),
   act_result: takeActResult,
+  canceled: takeCanceledItem,
   refs: takeRefs,
   message_changed: takeMessageChanged,
   made: takeMade,
   status: takeStatus,
   windows: takeWindows,
+  woken: takeWoken,
   used: takeUsed,
   answered: takeAnswered,
   question_canceled: takeCanceled,

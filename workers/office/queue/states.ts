@@ -37,6 +37,7 @@ export function moveTo(desk: Desk, id: string, to: ItemState, move: Move): ItemR
   const row = mustItem(desk, id);
   const fault = cannotMove(row.state, to, move.mover);
   if (fault !== undefined) throw new Error(fault);
+  if (to === "canceled") tellCanceled(desk, row, move.why);
   if (row.state === "active") endRound(desk, row, move.ended ?? "stopped");
   else if (to === "canceled" || to === "done") endRound(desk, row, to);
   if (row.state === "queued") db.run("DELETE FROM offers WHERE item = ?", id);
@@ -60,6 +61,17 @@ export function moveTo(desk: Desk, id: string, to: ItemState, move: Move): ItemR
   if (row.question !== null && to !== "queued" && to !== "active" && to !== "waiting")
     questionEnded(desk, row, to === "done" ? move.text : undefined, move.why);
   return mustItem(desk, id);
+}
+
+/** The traces of what was still to be done say that it will not be (PIPE-1). */
+function tellCanceled(desk: Desk, row: ItemRow, why: string): void {
+  const last = round(desk.db, row.id, row.round);
+  const events = new Set([
+    ...(last?.ended_at === null ? eventsOf(last) : []),
+    ...pendingFeedback(desk.db, row.id).map(({ event }) => event),
+  ]);
+  if (events.size > 0)
+    desk.toBoard("canceled", { handle: desk.handle, item: row.id, events: [...events], why });
 }
 
 export function mustItem(desk: Desk, id: string): ItemRow {

@@ -18,6 +18,7 @@ export function takeWake(desk: Desk, wake: Wake): void {
   if (db.one("SELECT 1 FROM wakes WHERE key = ? AND event = ?", wake.key, wake.eventId)) return;
   const id = wokenBy(desk, wake)?.id ?? roundOn(desk, wake) ?? anew(desk, wake);
   db.run("INSERT INTO wakes (key, event, item) VALUES (?, ?, ?)", wake.key, wake.eventId, id);
+  desk.toBoard("woken", { handle: desk.handle, eventId: wake.eventId, item: id });
 }
 
 /** An item that the same key made and that is still open: it is not made twice. */

@@ -38,6 +38,8 @@ export interface Streams {
   readonly memory: StreamsMemory;
   /** Runs a transaction: what memory took of one that is undone is forgotten. */
   guarded<T>(transaction: () => T): T;
+  /** A part of a transaction was undone: what is in memory may be of it. */
+  forget(): void;
   /** After a commit: followers are sent what came, and what works beside is told. */
   committed(handle: string): void;
   page(by: Identity, look: Look, item: string, asked: { after: number; limit: number }): string;
@@ -120,6 +122,10 @@ export function openStreams(need: StreamsNeed): Streams {
         memory.later.length = 0;
         throw error;
       }
+    },
+    forget() {
+      memory.held.clear();
+      memory.measured.clear();
     },
     committed(handle) {
       const items = [...memory.touched];

@@ -1,7 +1,6 @@
 /** Letters of the board and the offices, each taken once, all that one causes with it (CHAT-2, TEAM-2). */
 import type { Letter } from "../../kit/outbox.ts";
 import { takeIn } from "../../kit/outbox.ts";
-import { Refused } from "../../kit/result.ts";
 import type { Address, RoomLetters } from "../../office/letters.ts";
 import type { Ledger, Written } from "../writer.ts";
 import { noneWritten } from "../writer.ts";
@@ -29,31 +28,36 @@ const TAKERS: Takers = {
   brief: (ledger, body) => takeBrief(ledger, body),
 };
 
-/** Takes letters in, in one transaction with everything that they cause. */
-export function takeLetters(ledger: Ledger, source: Address, letters: readonly Letter[]): Written {
-  const out = noneWritten();
-  ledger.storage.transactionSync(() =>
-    takeIn(ledger.db, source, letters, (letter) => {
-      const { rows, effects } = takeOne(ledger, source, letter);
-      out.rows.push(...rows);
-      out.effects.push(...effects);
-    }),
+/**
+ * Takes letters in, in one transaction with everything that they cause. What the room's rules refuse is refused for
+ * good: it changes nothing, and the letters after it are taken.
+ *
+ * @returns what was written, and whether all were taken: if not, the sender is to try again
+ */
+export function takeLetters(
+  ledger: Ledger,
+  source: Address,
+  letters: readonly Letter[],
+  fault: (error: unknown) => void,
+): { written: Written; all: boolean } {
+  const written = noneWritten();
+  const take = (letter: Letter) => {
+    const { rows, effects } = takeOne(ledger, source, letter);
+    written.rows.push(...rows);
+    written.effects.push(...effects);
+  };
+  const { db, storage, clock } = ledger;
+  const all = storage.transactionSync(() =>
+    takeIn({ db, storage, now: () => clock.now(), take, fault }, source, letters),
   );
-  return out;
+  return { written, all };
 }
 
-/** What the room's rules refuse is refused for good: it changes nothing, and the letters after it are taken. */
 function takeOne(ledger: Ledger, source: Address, letter: Letter): Written {
   const taker = TAKERS[letter.kind as keyof RoomLetters] as
     | ((l: Ledger, body: unknown, from: Address) => Written)
     | undefined;
-  if (!taker) return noneWritten();
-  try {
-    return ledger.storage.transactionSync(() => taker(ledger, letter.body, source));
-  } catch (error) {
-    if (error instanceof Refused) return noneWritten();
-    throw error;
-  }
+  return taker?.(ledger, letter.body, source) ?? noneWritten();
 }
 
 function handleOf(from: Address): string {

@@ -8,13 +8,15 @@ export interface Made {
   takenAt: number;
   who: Who;
   event: WorkEvent;
+  /** The rule by which it woke the person of the offer, if it did. */
+  rule?: string;
 }
 
 /** Rounds are made of few events; a flood's later ones change nothing of what is asked here. */
 const MOST = 100;
 
 /** The round's events, in the order that they are given in; what is no event of the board's is left out. */
-export function eventsOf({ db }: BoardLedger, ids: readonly string[]): Made[] {
+export function eventsOf({ db }: BoardLedger, handle: string, ids: readonly string[]): Made[] {
   return ids.slice(0, MOST).flatMap((id) => {
     const row = db.one<{ taken_at: number; who: string; event: string }>(
       "SELECT taken_at, who, event FROM events WHERE id = ?",
@@ -22,6 +24,11 @@ export function eventsOf({ db }: BoardLedger, ids: readonly string[]): Made[] {
     );
     if (!row) return [];
     const [who, event] = [JSON.parse(row.who) as Who, JSON.parse(row.event) as WorkEvent];
-    return [{ id, takenAt: row.taken_at, who, event }];
+    const woken = db.one<{ rule: string }>(
+      "SELECT rule FROM decisions WHERE event_id = ? AND person = ? AND decision = 'wake' ORDER BY n LIMIT 1",
+      id,
+      handle,
+    );
+    return [{ id, takenAt: row.taken_at, who, event, ...(woken && { rule: woken.rule }) }];
   });
 }

@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { fakeNeighbours } from "../../../testing/board.ts";
+import { fakeNeighbours, value } from "../../../testing/board.ts";
+import { asRule } from "../../../testing/ledger.ts";
 import { board, iso, NOW, offered, pr, prRef, tell, ticket, whyNot, whys } from "../../../testing/offers.ts";
 
 beforeAll(fakeNeighbours);
+
+const rule = (id: string, on: string, kind: string) => asRule({ id, on, does: "wake", to: "scout", kind });
 
 describe("OFFER-2 whether it still stands", () => {
   it("a ticket that is closed, or given to somebody else", async () => {
@@ -68,6 +71,93 @@ describe("OFFER-2 whether it still stands", () => {
     await tell(of, "ticket.closed", { ticket: { key: "BP-1" } });
     const [failed] = await of.sql("SELECT id FROM events WHERE type = 'merge.checks_failed'");
     expect(await whyNot(of, { kind: "merge", subject: ticket("BP-1"), events: [failed.id] })).toBe("stands");
+  });
+
+  it("a round of feedback stands by what it is about, also when its ticket is done", async () => {
+    const of = await board();
+    await tell(of, "ticket.assigned", { ticket: { key: "BP-1", assignee: "scout", status: "done" } });
+    await tell(of, "pr.opened", { pr: pr(1, { head: "bp-1-x" }) });
+    const said = await tell(of, "ticket.commented", {
+      ticket: { key: "BP-1" },
+      comment: { id: "t1", body: "Why like this?" },
+    });
+    const onPr = await tell(of, "pr.commented", { pr: pr(1), comment: { id: "c1", body: "Rename it." } });
+    const onDoc = await tell(of, "doc.commented", { doc: { id: "d1" }, comment: { id: "c2", body: "x" } });
+    const round = { kind: "review_feedback", subject: ticket("BP-1") };
+    for (const event of [said, onPr, onDoc])
+      expect(await whyNot(of, { ...round, events: [event] })).toBe("stands");
+    // The work on the ticket itself, and what nobody said anything about, is over with it.
+    expect(await whyNot(of, { kind: "assigned", subject: ticket("BP-1"), events: [said] })).toBe(
+      "BP-1 is done.",
+    );
+    expect(await whyNot(of, round)).toBe("BP-1 is done.");
+    await tell(of, "pr.updated", { pr: pr(1, { state: "merged" }) });
+    expect(await whyNot(of, { ...round, events: [onPr] })).toBe("acme/shop#1 is merged.");
+    expect(await whyNot(of, { ...round, events: [onPr, said] })).toBe("stands");
+  });
+
+  it("PIPE-1 what a rule of the team's gives is no assignment that could be taken back, and stands after the end that made it", async () => {
+    const of = await board({
+      pipeline: {
+        rules: [
+          rule("triage", "ticket.created", "assigned"),
+          rule("look", "pr.review_requested", "review"),
+          rule("after", "pr.merged", "deploy"),
+          rule("retro", "ticket.closed", "retro"),
+        ],
+      },
+    });
+    const filed = await tell(of, "ticket.created", { ticket: { key: "BP-1", status: "ready" } });
+    expect(await whyNot(of, { subject: ticket("BP-1"), events: [filed] })).toBe("stands");
+    const named = await tell(of, "ticket.created", { ticket: { key: "BP-2", assignee: "scout" } });
+    await tell(of, "ticket.assigned", { ticket: { key: "BP-2", assignee: "bob" } });
+    expect(await whyNot(of, { subject: ticket("BP-2"), events: [named] })).toBe(
+      "BP-2 is not assigned to scout any more.",
+    );
+    const asked = await tell(of, "pr.review_requested", {
+      pr: pr(1, { author: "anna" }),
+      reviewer: "bob-bot",
+    });
+    const review = { kind: "review", subject: prRef(1), events: [asked] };
+    expect(await whyNot(of, review)).toBe("stands");
+    expect(await whyNot(of, { ...review, handle: "bob" })).toBe("stands");
+    await tell(of, "pr.review_request_removed", { pr: pr(1, { author: "anna" }), reviewer: "bob-bot" });
+    expect(await whyNot(of, review)).toBe("stands");
+    expect(await whyNot(of, { ...review, handle: "bob" })).toBe(
+      "bob is not asked to review acme/shop#1 any more.",
+    );
+    const merged = await tell(of, "pr.merged", { pr: pr(1, { state: "merged" }) });
+    expect(await whyNot(of, { kind: "deploy", subject: prRef(1), events: [merged] })).toBe("stands");
+    const closed = await tell(of, "ticket.closed", { ticket: { key: "BP-1" } });
+    expect(await whyNot(of, { kind: "retro", subject: ticket("BP-1"), events: [closed] })).toBe("stands");
+  });
+
+  it("OFFER-7 what was moved here from a teammate is not theirs to be taken back by the assignment", async () => {
+    const of = await board();
+    const assigned = await tell(of, "ticket.assigned", { ticket: { key: "BP-1", assignee: "bob" } });
+    expect(await whyNot(of, { subject: ticket("BP-1"), events: [assigned] })).toBe("stands");
+  });
+
+  it("PIPE-1 the trace of what asked for an item says that it was canceled, and why", async () => {
+    const of = await board();
+    const assigned = await tell(of, "ticket.assigned", { ticket: { key: "BP-1", assignee: "scout" } });
+    await of.letter("office/scout", "canceled", {
+      handle: "scout",
+      item: "itm_1",
+      events: [assigned, "msg_1"],
+      why: "BP-1 is done.",
+    });
+    const { decisions } = value(await of.calls.traceOf(of.owner, assigned));
+    expect(decisions).toMatchObject([
+      { rule: "ticket.assigned", decision: "wake", person: "scout" },
+      {
+        rule: "item.canceled",
+        decision: "cancel",
+        person: "scout",
+        item: "itm_1",
+        why: "BP-1 is done.",
+      },
+    ]);
   });
 
   it("USE-3: a full window is told beside it", async () => {

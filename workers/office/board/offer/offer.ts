@@ -27,7 +27,7 @@ const BASE_MS = 300_000;
 
 /** @param secrets what logs are masked of */
 export function offer(ledger: BoardLedger, ask: OfferAsk, secrets: readonly string[] = []): OfferAnswer {
-  const events = eventsOf(ledger, ask.events);
+  const events = eventsOf(ledger, ask.handle, ask.events);
   const why = fallen(ledger, ask, events);
   if (why !== undefined) return { stands: false, why };
   const hold = holdOf(ledger, ask.handle);
@@ -73,7 +73,7 @@ function mergeSubject(
 
 /** What is worth a short wait before a merge is offered: what was not read of it yet (WORK-5). */
 export function unreadFor(ledger: BoardLedger, ask: OfferAsk): Wanted[] {
-  const events = eventsOf(ledger, ask.events);
+  const events = eventsOf(ledger, ask.handle, ask.events);
   const pr = mergeSubject(ledger, ask, events);
   if (!pr || !canRead(ledger) || heldUntil(ledger) > ledger.now) return [];
   const wanted: Wanted[] = [];

@@ -12,6 +12,7 @@ import {
 import { check, item, onBoard, open, opened, pr, status, ticket, wakes } from "../../../testing/work.ts";
 import { takeUsed } from "../tickets/used.ts";
 import { takeActResult } from "./acts.ts";
+import { takeWoken } from "./carry.ts";
 import { takeMade } from "./made.ts";
 import { takeRefs } from "./moments.ts";
 import { trace } from "./trace.ts";
@@ -244,7 +245,7 @@ describe("RECALL-1 moments", () => {
     await withLedger((t) => {
       ticket(t);
       const wake = t.letters("wake")[0];
-      t.work((l) => takeRefs(l, { handle: "scout", item: "itm_7", refs: wake?.refs ?? [] }));
+      t.work((l) => takeWoken(l, { handle: "scout", eventId: wake?.eventId ?? "", item: "itm_7" }));
       expect(trace(t.ledger, wake?.eventId ?? "")?.decisions).toMatchObject([
         { decision: "wake", item: "itm_7" },
       ]);

@@ -1,7 +1,7 @@
 /** Carries decisions out: each on the trace with its reason, and what follows as letters (PIPE-1, PIPE-3). */
 import type { Decision, RefFact, WakeDraft } from "../../../../src/shared/rules/pipeline-types.ts";
 import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
-import type { ItemRef, Wake } from "../../letters.ts";
+import type { BoardLetters, ItemRef, Wake } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { makeAct } from "./acts.ts";
 import { tell } from "./tell.ts";
@@ -13,18 +13,20 @@ interface Line {
   why: string;
   kind?: string;
   person?: string;
+  item?: string;
   act?: string;
 }
 
 /** Writes a line on an event's trace. */
 export function onTrace(ledger: BoardLedger, eventId: string, line: Line): void {
   ledger.db.run(
-    "INSERT INTO decisions (event_id, rule, decision, kind, person, act, why, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT INTO decisions (event_id, rule, decision, kind, person, item, act, why, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     eventId,
     line.rule,
     line.decision,
     line.kind ?? null,
     line.person ?? null,
+    line.item ?? null,
     line.act ?? null,
     line.why,
     ledger.now,
@@ -126,4 +128,23 @@ function wakeLetter(
     refs,
     ...(feedback ? { feedback } : {}),
   };
+}
+
+/** Which item a wake became stands on the trace of its event. */
+export function takeWoken(ledger: BoardLedger, { handle, eventId, item }: BoardLetters["woken"]): void {
+  ledger.db.run(
+    "UPDATE decisions SET item = ? WHERE event_id = ? AND person = ? AND decision = 'wake' AND item IS NULL",
+    item,
+    eventId,
+    handle,
+  );
+}
+
+/** An item was canceled: what had made its round says so. */
+export function takeCanceledItem(ledger: BoardLedger, canceled: BoardLetters["canceled"]): void {
+  const { handle, item, why } = canceled;
+  const known = canceled.events.filter((id) => ledger.db.one("SELECT 1 FROM events WHERE id = ?", id));
+  for (const id of known)
+    onTrace(ledger, id, { rule: "item.canceled", decision: "cancel", person: handle, item, why });
+  ledger.changed({ events: known });
 }

@@ -127,7 +127,7 @@ function namedOf(ledger: BoardLedger, event: WorkEvent, ticket: TicketRow | unde
 }
 
 /** Persons whom a request for reviews names. One that names nobody lists them all. */
-function askedOf(ledger: BoardLedger, event: WorkEvent): string[] {
+export function askedOf(ledger: BoardLedger, event: WorkEvent): string[] {
   if (event.type !== "pr.review_requested" && event.type !== "pr.review_request_removed") return [];
   const names = event.reviewer ? [event.reviewer] : (event.pr?.requested ?? []);
   return [...new Set(names.flatMap((name) => personOf(ledger.team, event.source, name) ?? []))];
@@ -214,6 +214,9 @@ export function factsOf(ledger: BoardLedger, event: WorkEvent, asked: Asked): Fa
     caused: asked.caused,
     used: event.type === "item.ended" && event.item ? usedBy(ledger, event.item.tickets) : {},
     ...(ticket ? { ticket: ticketFact(ledger, ticket, asked.before) } : {}),
+    ...(ticket && event.item
+      ? { openPr: prsOfTicket(ledger, ticket.key).some(({ state }) => state === "open") }
+      : {}),
     ...(pr ? { pr: prFact(ledger, pr) } : {}),
     ...(doc ? { doc } : {}),
     ...given({

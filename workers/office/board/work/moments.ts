@@ -2,7 +2,7 @@
 import { OWN_SOURCES, type Who } from "../../../../src/shared/rules/trust.ts";
 import { textOf } from "../../../../src/shared/rules/work-state.ts";
 import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
-import type { BoardLetters, ItemRef, OfficeLetters, Ref } from "../../letters.ts";
+import type { BoardLetters, OfficeLetters, Ref } from "../../letters.ts";
 import { READ_EVENT } from "../host/wants.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { refsOf } from "./refs.ts";
@@ -98,7 +98,6 @@ export function sendMoments(ledger: BoardLedger, event: WorkEvent, id: string, w
 /** An item newly refers to things: what happened to them so far follows, oldest first. */
 export function takeRefs(ledger: BoardLedger, { handle, item, refs }: BoardLetters["refs"]): void {
   for (const ref of refs) {
-    noteItem(ledger, handle, item, ref);
     const known = ledger.db.one<{ n: number }>(
       "SELECT count(*) AS n FROM item_refs WHERE type = ? AND ref = ? AND person = ?",
       ref.type,
@@ -118,16 +117,6 @@ export function takeRefs(ledger: BoardLedger, { handle, item, refs }: BoardLette
     );
     if (added > 0 && known?.n === 0) backfill(ledger, handle, { type: ref.type, ref: ref.ref });
   }
-}
-
-/** Which item a wake became stands on the trace of its event. */
-function noteItem(ledger: BoardLedger, person: string, item: string, ref: ItemRef): void {
-  ledger.db.run(
-    "UPDATE decisions SET item = ? WHERE event_id = ? AND person = ? AND decision = 'wake' AND item IS NULL",
-    item,
-    ref.source,
-    person,
-  );
 }
 
 function backfill(ledger: BoardLedger, handle: string, ref: Ref): void {

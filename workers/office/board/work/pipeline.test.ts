@@ -126,10 +126,41 @@ describe("PIPE-1 tickets", () => {
       expect(t.decided(t.take({ ...item({ status: "silent" }), type: "item.ended" }))).toEqual(["act scout"]);
       expect(status(t)).toBe("ready");
       t.take({ ...item({ round: 2 }), type: "item.accepted" });
-      expect(t.decided(t.take({ ...item({ round: 2, status: "done" }), type: "item.ended" }))).toEqual([]);
-      expect(status(t)).toBe("active");
       const review = t.take({ ...item({ id: "itm_2", kind: "review" }), type: "item.accepted" });
       expect(t.decided(review)).toEqual(["ignore"]);
+    });
+  });
+
+  test("PIPE-7 item.ended: a done round leaves its ticket to be reviewed, where no open pull request of its own says so", async () => {
+    await withLedger((t) => {
+      ticket(t);
+      ticket(t, "BP-2");
+      t.take({ ...item(), type: "item.accepted" });
+      // What it made is for another ticket.
+      open(t, { head: "bp-2-x" });
+      const ended = t.take({ ...item({ status: "done" }), type: "item.ended" });
+      expect(t.whys(ended)).toEqual(["item.ended: the round is done: BP-1 is to be reviewed"]);
+      expect(status(t)).toBe("review");
+
+      t.take({ ...item({ round: 2, kind: "review_feedback" }), type: "item.accepted" });
+      expect(status(t)).toBe("active");
+      for (const kind of ["question", "chat", "review", "merge"])
+        expect(
+          t.decided(t.take({ ...item({ id: kind, kind, status: "done" }), type: "item.ended" })),
+        ).toEqual([]);
+      for (const status of ["waiting", "blocked", "failed", "interrupted"])
+        expect(t.decided(t.take({ ...item({ id: status, status }), type: "item.ended" }))).toEqual([]);
+      expect(status(t)).toBe("active");
+    });
+  });
+
+  test("PIPE-7 item.ended: with a draft of its own a ticket stays active until that is ready", async () => {
+    await withLedger((t) => {
+      ticket(t);
+      t.take({ ...item(), type: "item.accepted" });
+      open(t, { draft: true });
+      expect(t.decided(t.take({ ...item({ status: "done" }), type: "item.ended" }))).toEqual([]);
+      expect(status(t)).toBe("active");
     });
   });
 
