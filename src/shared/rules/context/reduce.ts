@@ -7,7 +7,7 @@ import type { ContextItem } from "../../wire/context/item.ts";
 import { barrierOf, compacted } from "./barrier.ts";
 import { fits } from "./fits.ts";
 import { afterFailure, afterTrigger, STOP } from "./requests.ts";
-import { empty, isCompaction, type StreamEvent, type StreamState } from "./state.ts";
+import { type Entry, empty, isCompaction, type StreamEvent, type StreamState } from "./state.ts";
 
 /** A state that is being worked on: changed in place, so that many events cost no copies. */
 export interface Draft {
@@ -137,13 +137,14 @@ function compact(draft: Draft, offset: number, item: ContextItem): void {
   indexCalls(draft);
 }
 
-/** A result is known by who made it, and stands for one call (CTX-9). */
+/** A result is known by who made it, and stands for one call; whatever takes its key later stands for it (CTX-9). */
 function noteResult({ state, calls }: Draft, offset: number, item: ContextItem): void {
-  if (item.role !== "developer" || item.actor?.type !== "script" || item.key !== item.actor.executionId)
-    return;
-  const at = calls.get(item.actor.executionId);
+  const at = item.key === undefined ? undefined : calls.get(item.key);
   const call = at === undefined ? undefined : state.calls[at];
-  if (at !== undefined && call) state.calls[at] = { ...call, result: offset };
+  if (at === undefined || !call) return;
+  const own =
+    item.role === "developer" && item.actor?.type === "script" && item.actor.executionId === item.key;
+  if (own || call.result !== null) state.calls[at] = { ...call, result: offset };
 }
 
 function onRequested(
@@ -177,10 +178,15 @@ function onSucceeded(
     const tokens = usage.inputTokens + usage.outputTokens - (usage.reasoningOutputTokens ?? 0);
     state.measured = { request: open.offset, answer: open.answer, tokens: Math.max(tokens, 0) };
   }
-  for (const id of (open.answer !== null && calls) || []) {
+  const { answer } = open;
+  const item = answer === null ? undefined : state.items.findLast((entry) => entry.offset === answer)?.item;
+  if (answer === null || !item) return;
+  for (const id of calls ?? []) {
     if (draft.calls.has(id) || !isCallOf(open.offset, id)) continue;
     draft.calls.set(id, state.calls.length);
-    state.calls.push({ id, answer: open.answer ?? 0, by: by ?? null, result: null });
+    state.calls.push({ id, answer, by: by ?? null, result: null });
+    // What has calls is not replaced any more: a call would lose its words (CTX-9).
+    if (item.key !== undefined) draft.keys.delete(item.key);
   }
 }
 
@@ -211,13 +217,15 @@ function redact(state: StreamState, offset: number): void {
 }
 
 /** Whatever no request covers stands at the end of the list, but for a summary, which has no key (CTX-2, CTX-4). */
-function indexKeys({ state, keys }: Draft): void {
+function indexKeys({ state: { items, covered, calls }, keys }: Draft): void {
   keys.clear();
-  for (let i = state.items.length - 1; i >= 0; i--) {
-    const { offset, item } = state.items[i] as StreamState["items"][number];
-    if (isCompaction(item)) continue;
-    if (offset <= state.covered) return;
-    if (item.key !== undefined) keys.set(item.key, i);
+  const withCalls = new Set(calls.map(({ answer }) => answer));
+  const isCovered = ({ offset, item }: Entry) => offset <= covered && !isCompaction(item);
+  for (let i = items.findLastIndex(isCovered) + 1; i < items.length; i++) {
+    const { offset, item } = items[i] as Entry;
+    if (item.key === undefined || isCompaction(item)) continue;
+    if (withCalls.has(offset)) keys.delete(item.key);
+    else keys.set(item.key, i);
   }
 }
 
