@@ -5,6 +5,7 @@
 import type { AgentPayload } from "../../src/shared/wire/agent/index.ts";
 import type { Result } from "../kit/result.ts";
 import { boardOf, roomOf } from "../objects.ts";
+import type { AgentAct, AgentActAnswer, AgentActArgs } from "../room/office/agent.ts";
 import type { Credential } from "../room/types.ts";
 import type { AskAnswer, AskAsk, Found, Identity, OfferAnswer, OfferAsk, RoomMessage } from "./letters.ts";
 
@@ -12,6 +13,11 @@ interface RoomCalls {
   identify(credential: Credential): Promise<Result<Identity>>;
   runHeard(runIds: string[]): Promise<void>;
   roomMessage(handle: string, spaceId: string, messageId: string): Promise<Result<RoomMessage>>;
+  asAgent<N extends AgentAct>(
+    handle: string,
+    name: N,
+    args: AgentActArgs<N>,
+  ): Promise<Result<AgentActAnswer<N>>>;
 }
 interface BoardCalls {
   offer(ask: OfferAsk): Promise<Result<OfferAnswer>>;
@@ -45,6 +51,14 @@ export const CALLS = {
   /** A room's message that the person's agent may see, as the room has it (CHAT-1). */
   roomMessage: (env: Env, workspace: string, handle: string, spaceId: string, messageId: string) =>
     room(env, workspace).roomMessage(handle, spaceId, messageId),
+  /** What the office does in rooms for its person, as their agent's own token would (CHAT-2, CTX-8). */
+  asAgent: <N extends AgentAct>(
+    env: Env,
+    workspace: string,
+    handle: string,
+    name: N,
+    args: AgentActArgs<N>,
+  ) => room(env, workspace).asAgent(handle, name, args),
   /** Puts a question to somebody; the same id again is the same question (ITEM-2). */
   ask: (env: Env, workspace: string, ask: AskAsk) => board(env, workspace).ask(ask),
   roster: (env: Env, workspace: string, handle: string) => board(env, workspace).roster(handle),

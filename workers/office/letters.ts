@@ -13,6 +13,7 @@ import type { Scope } from "../../src/shared/wire/http.ts";
 import type { Outcome, WorkspaceRole } from "../../src/shared/wire/index.ts";
 import type { Team } from "../../src/shared/wire/team.ts";
 import type { WorkEvent } from "../../src/shared/wire/work.ts";
+import type { AskStands } from "../room/office/stands.ts";
 
 /** Who sends letters: `room`, `board`, or `office/<handle>`; and to whom. */
 export type Address = "room" | "board" | `office/${string}`;
@@ -107,6 +108,8 @@ export interface OfficeLetters {
    * the room itself at a ceiling (SPEND-3): then the item is blocked, so that a person can queue it again.
    */
   stop_run: { runId: string; by: { id: string; name: string }; because?: "spend" | "day" };
+  /** An ask for leave of this person's agent was decided, or was taken back; `state` came with the ask (APR-6). */
+  ask_decided: { state: string; stands: AskStands };
   /** A room's message that was for this person was edited or taken back (NEW-7): `text` or `deleted`. */
   message_changed: { messageId: string; text?: string; deleted?: true };
   /** A token ended that was for the person's agent, or that somebody may follow a stream here with (AUTH-3). */

@@ -16,7 +16,7 @@ import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
 import { isMade, migrate } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../kit/outbox.ts";
-import { notFound, type Result, settle } from "../kit/result.ts";
+import { faultOf, notFound, type Result, settle } from "../kit/result.ts";
 import { boardOf, officeOf, roomOf } from "../objects.ts";
 import { type Clock, openClock } from "../room/ids.ts";
 import { CALLS } from "./calls.ts";
@@ -36,6 +36,7 @@ import { appendAs } from "./streams/rights.ts";
 import { STREAM_HOOKS, STREAM_OUTSIDE } from "./streams/table.ts";
 import { TAKERS } from "./takers.ts";
 import { TIMED } from "./timed.ts";
+import * as calls from "./tools/route.ts";
 import { parts } from "./turns.ts";
 import { connectionEnded } from "./welcome.ts";
 
@@ -189,6 +190,17 @@ export class Office extends DurableObject<Env> {
   }
   resume(identity: Identity): Result<StatusAnswer> {
     return this.#call(identity, people.mayWork, (desk) => people.resume(desk));
+  }
+
+  /** A call of the person's own agent, which runs elsewhere (CTX-8). */
+  async agentCall(identity: Identity, asked: calls.AgentCall): Promise<Result<calls.AgentCalled>> {
+    try {
+      if (!isMade(this.#db)) notFound("person");
+      const need = { work: <T>(work: (desk: Desk) => T) => this.#work(work), look: () => this.#look() };
+      return { ok: true, value: await calls.agentCall(need, identity, asked) };
+    } catch (error) {
+      return faultOf(error, (e) => this.#fault(e));
+    }
   }
 
   #call<T>(identity: Identity, may: (identity: Identity) => void, work: (desk: Desk) => T): Result<T> {

@@ -1,62 +1,11 @@
 /** The room, the board and the offices together, as people and agents meet them. */
 import { evictDurableObject } from "cloudflare:test";
-import { env, exports } from "cloudflare:workers";
+import { env } from "cloudflare:workers";
 import { expect, test } from "vitest";
-import {
-  type Any,
-  call,
-  connect,
-  newPerson,
-  newSpace,
-  newWorkspace,
-  ORIGIN,
-  type Party,
-  roomStub,
-  say,
-  send,
-} from "../testing/client.ts";
-import { factsOf } from "../testing/judge.ts";
-import { Agent } from "../testing/office.ts";
+import { type Any, call, connect, newPerson, roomStub, say, send } from "../testing/client.ts";
+import type { Agent } from "../testing/office.ts";
 import { read } from "../testing/room.ts";
-import { agentToken, teamConfig } from "../testing/team.ts";
-import { agentIds } from "../testing/team-room.ts";
-
-interface Whole {
-  workspace: string;
-  ada: Party;
-  space: string;
-  team: Record<string, Party>;
-}
-
-/** A team that trusts Ada, and a space of hers with its people. */
-async function whole(...handles: string[]): Promise<Whole> {
-  const { id: workspace, owner: ada } = await newWorkspace();
-  const notify = await newSpace(ada, "Notices");
-  const body = teamConfig(handles, {
-    notify,
-    humans: [{ name: "Ada", user: ada.id, lead: true }],
-    usage: { track_cost: true },
-  });
-  const put = await call("PUT", "/v1/team", { token: ada.token, body });
-  if (put.status !== 200) throw new Error(JSON.stringify(put.body));
-  const ids = await agentIds(workspace);
-  const space = await newSpace(ada, "Lobby", Object.values(ids));
-  const team: Record<string, Party> = {};
-  for (const handle of handles)
-    team[handle] = { id: ids[handle] ?? "", token: await agentToken({ id: workspace, owner: ada }, handle) };
-  return { workspace, ada, space, team };
-}
-
-async function agentOf(at: Whole, handle: string): Promise<Agent> {
-  const url = `${ORIGIN}/v1/workspaces/${at.workspace}/people/${handle}/agent`;
-  const { webSocket } = await exports.default.fetch(new Request(url, { headers: { upgrade: "websocket" } }));
-  if (!webSocket) throw new Error("no socket");
-  const agent = new Agent(webSocket);
-  const hello = { person: handle, token: at.team[handle]?.token, protocolVersion: 3, agentVersion: "test" };
-  const { type, payload } = await agent.ask("hello", hello);
-  if (type !== "welcome") throw new Error(JSON.stringify(payload));
-  return agent;
-}
+import { agentOf, fact, type Whole, whole } from "../testing/whole.ts";
 
 const accept = (agent: Agent, workItemId: string) =>
   agent.must("accept", { workItemId, runtime: "script", model: "m" });
@@ -69,16 +18,6 @@ const handback = (agent: Agent, workItemId: string, more: object = {}) =>
     toReview: ["it"],
     ...more,
   });
-
-/** Waits for a fact of a space that fits: letters take a moment. */
-async function fact(by: Party, spaceId: string, fits: (f: Any) => boolean): Promise<Any> {
-  const there = (await factsOf(by, spaceId)).find(fits);
-  if (there) return there;
-  const socket = await connect(by, { after_seq: 0 });
-  const found = await socket.next((f) => f.space_id === spaceId && fits(f));
-  socket.ws.close(1000, "seen");
-  return found;
-}
 
 test("CHAT-2 TEAM-2 a message in a room is offered to the person's agent, its work is a turn there, and it answers as itself", async () => {
   const at = await whole("scout", "mason");

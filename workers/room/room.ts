@@ -27,6 +27,7 @@ import { openExport } from "./export/export.ts";
 import { exportStream } from "./export/stream.ts";
 import { beginFile, type FileTicket, finishFile } from "./import/files.ts";
 import { beginImport, type Imported, type Importing, takeLines } from "./import/import.ts";
+import { type AgentAct, type AgentActAnswer, type AgentActArgs, actAsAgent } from "./office/agent.ts";
 import { identityOf, unknownOf } from "./office/identity.ts";
 import { roomMessage } from "./office/look-up.ts";
 import { hear } from "./office/runs.ts";
@@ -135,6 +136,15 @@ export class Room extends DurableObject<Env> {
   /** A message as the agent of a person of the team may see it (CHAT-1). */
   roomMessage(handle: string, spaceId: string, messageId: string): Result<RoomMessage> {
     return this.#core.settle(() => roomMessage(this.#core.ledger().db, handle, spaceId, messageId));
+  }
+
+  /** What an office does and reads for its person, as their agent's own token would (CHAT-2, CTX-8). */
+  asAgent<N extends AgentAct>(
+    handle: string,
+    name: N,
+    args: AgentActArgs<N>,
+  ): Promise<Result<AgentActAnswer<N>>> {
+    return this.#core.commits.run(() => this.#core.settle(() => actAsAgent(this.#core, handle, name, args)));
   }
 
   /** Something of the office changed: who watches is told (QUEUE-4). Answers how many do. */

@@ -1,5 +1,6 @@
 /** The team, its people and their queues, tickets, events (OFF, QUEUE, TEAM, SECRET, WORK, PIPE). */
 import * as z from "zod";
+import { callId, officeCall, officeCalled, officeCallQuery } from "../../../src/shared/wire/context/call.ts";
 import { page } from "../../../src/shared/wire/http.ts";
 import { id } from "../../../src/shared/wire/ids.ts";
 import * as office from "../../../src/shared/wire/office.ts";
@@ -98,6 +99,28 @@ export const officeRoutes: readonly Route[] = [
     summary: "Offer a person work again",
     params: person,
     answer: office.statusAnswer,
+    errors: ["not_found"],
+  },
+  {
+    method: "POST",
+    path: "/v1/people/:handle/calls",
+    summary: "Have the office carry out a call of its agent",
+    description:
+      "For the person's own agent, which runs elsewhere: the tools of `bullpen/context`, each by the same rules as the " +
+      "agent's own verbs and messages. The same call again makes one thing. `later: true` says that it waits for " +
+      "somebody; ask again.",
+    params: person,
+    body: officeCall,
+    answer: officeCalled,
+    errors: ["not_found"],
+  },
+  {
+    method: "DELETE",
+    path: "/v1/people/:handle/calls/:id",
+    summary: "Take back what a call waits for",
+    params: { handle, id: callId },
+    query: officeCallQuery,
+    status: 204,
     errors: ["not_found"],
   },
   {

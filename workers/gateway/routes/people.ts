@@ -1,5 +1,6 @@
 /** People of the team and their queues (QUEUE-4). */
 import { Hono } from "hono";
+import { callId, officeCall, officeCallQuery } from "../../../src/shared/wire/context/call.ts";
 import { isId } from "../../../src/shared/wire/ids.ts";
 import { addItem, patchItem, pausePerson } from "../../../src/shared/wire/office.ts";
 import { handle } from "../../../src/shared/wire/team.ts";
@@ -9,6 +10,7 @@ import type { Office } from "../../office/office.ts";
 import { checked, parseJson } from "../../room/parse.ts";
 import { identityOf } from "../auth.ts";
 import { boardOf, bodyOf, type C, type GatewayEnv, must, officeOf, textOf } from "../context.ts";
+import { queryOf } from "../query.ts";
 
 export const people = new Hono<GatewayEnv>();
 
@@ -62,6 +64,20 @@ people.post("/people/:handle/pause", async (c) => {
 people.post("/people/:handle/resume", async (c) => {
   const by = await identityOf(c);
   return c.json(must(await (await officeIn(c, by)).resume(by)));
+});
+
+people.post("/people/:handle/calls", async (c) => {
+  const by = await identityOf(c);
+  const asked = await bodyOf(c, officeCall);
+  return c.json(must(await (await officeIn(c, by)).agentCall(by, asked)));
+});
+
+people.delete("/people/:handle/calls/:id", async (c) => {
+  const by = await identityOf(c);
+  const { item } = queryOf(c, officeCallQuery);
+  const over = checked(callId, c.req.param("id"));
+  must(await (await officeIn(c, by)).agentCall(by, { over, item }));
+  return c.body(null, 204);
 });
 
 people.post("/subscriptions/:name/pause", async (c) => {

@@ -1,10 +1,11 @@
 /** What the room tells the board and the offices of turns and questions: letters only (CHAT-2, ITEM-2). */
 import type { OfficeLetters } from "../../office/letters.ts";
-import type { QuestionRow } from "../store/approvals.ts";
+import type { ApprovalRow, QuestionRow } from "../store/approvals.ts";
 import { officeRun } from "../store/office.ts";
 import { isGone, participant } from "../store/participants.ts";
 import type { HaltedBecause, RunRow } from "../types.ts";
 import type { Writer } from "../writer.ts";
+import { askStands } from "./stands.ts";
 
 /** Tells the office that a turn of its person was asked to stop: it cancels or blocks the item (CHAT-2, SPEND-3). */
 export function tellStop(w: Writer, row: RunRow, because?: HaltedBecause): void {
@@ -21,6 +22,13 @@ export function tellStopped(w: Writer, handle: string, runId: string, because?: 
     ? { runId, by: { id: "system", name: "the room" }, because: ceiling }
     : { runId, by: { id, name } };
   w.toOffice(handle, "stop_run", letter);
+}
+
+/** An ask for leave of a person of the team was decided, or nobody will decide it: the call that asked has its result. */
+export function tellDecided(w: Writer, row: ApprovalRow): void {
+  const handle = participant(w.db, row.agent_id)?.office_handle;
+  if (!handle || row.resume_token === null) return;
+  w.toOffice(handle, "ask_decided", { state: row.resume_token, stands: askStands(w.db, row) });
 }
 
 /** A human answered: the board passes it on, once. */

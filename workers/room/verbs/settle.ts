@@ -2,7 +2,7 @@
 import { GRANT_MS } from "../../../src/shared/rules/grants.ts";
 import type { CancelReason, Decision } from "../../../src/shared/wire/index.ts";
 import { watchRun } from "../judge/watch.ts";
-import { tellUnanswered } from "../office/tell.ts";
+import { tellDecided, tellUnanswered } from "../office/tell.ts";
 import {
   type ApprovalRow,
   addViewers,
@@ -91,6 +91,7 @@ export function settle(w: Writer, row: ApprovalRow, outcome: Outcome, main?: tru
     detail: { ...body, via, ...inputs },
   });
   wentOn(w, row.run_id);
+  tellDecided(w, settled);
   return fact;
 }
 
@@ -177,6 +178,7 @@ export function cancelAsk(w: Writer, row: ApprovalRow, reason: CancelReason, mai
     saw: sightOfAsk(row),
     detail: { approval_id: row.id, reason },
   });
+  tellDecided(w, { ...row, state: "cancelled" });
 }
 
 /** The alarm: what is due falls to its fallback, and the next is looked at in time (APR-6). */

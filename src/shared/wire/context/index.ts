@@ -2,6 +2,7 @@ import type * as z from "zod";
 import { streamEvent } from "./event.ts";
 import { contextItem } from "./item.ts";
 
+export * from "./call.ts";
 export * from "./event.ts";
 export * from "./http.ts";
 export * from "./item.ts";
