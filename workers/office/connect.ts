@@ -2,8 +2,10 @@
  * The agent's sockets (OFF-1 to OFF-7). What must outlive hibernation is in a socket's attachment: memory here is
  * a cache. One connection counts, the one that the person's row names; frames of all others change nothing.
  */
+
 import { createHash } from "node:crypto";
 import { type Bucket, takeFrom } from "../../src/shared/rules/bucket.ts";
+import { runnerOf } from "../../src/shared/rules/context/runner.ts";
 import { parseToken } from "../../src/shared/token.ts";
 import { type AgentPayload, CLOSE } from "../../src/shared/wire/agent/index.ts";
 import type { Result } from "../kit/result.ts";
@@ -20,7 +22,7 @@ import {
   wasKept,
 } from "./frames.ts";
 import { AgentRefused } from "./handler.ts";
-import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello } from "./hello.ts";
+import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello, runByOffice } from "./hello.ts";
 import type { Identity } from "./letters.ts";
 import { parts } from "./turns.ts";
 import { SILENT_MS, welcomeOf } from "./welcome.ts";
@@ -153,8 +155,9 @@ export function openSockets(need: SocketsNeed): Sockets {
       return say(of, errorAnswer("failed", "The token could not be checked now. Say hello again."), frame.id);
     }
     if (of.ws.readyState !== WebSocket.OPEN) return;
-    const { removed, version } = need.look();
+    const { removed, version, team } = need.look();
     if (!found.ok || found.value.handle !== handle || removed) return refuse();
+    if (runnerOf(team, handle) !== undefined) return turnAway(of, runByOffice(handle, frame.id));
     const old = currentLive();
     const connection: Connection = { id: need.mint(), tokenId, origin: of.state.origin, version };
     need.work(

@@ -49,6 +49,16 @@ export function badToken(handle: string, replyTo: string): NoWelcome {
   );
 }
 
+/** The office, or whoever follows its streams, runs this person's agent: no other takes their work (CTX-7). */
+export function runByOffice(handle: string, replyTo: string): NoWelcome {
+  const said = noWelcome(
+    "unsupported",
+    `${handle}'s runtime is resident or stream: the office takes their work itself. Give them another runtime in the team's config to connect an agent.`,
+    replyTo,
+  );
+  return { ...said, close: CLOSE.replaced, reason: "the office runs this agent" };
+}
+
 /** No hello in time (OFF-2). */
 export function noHello(): NoWelcome {
   const said = noWelcome("unauthenticated", "No hello came within 10 seconds. Connect and say it first.");

@@ -2,12 +2,14 @@
  * What the Room, the Board and the Offices of one workspace tell each other: letters (kit/outbox.ts), which must
  * arrive once, and the plain data of their calls. All of it is inside the deployment: nothing here is the wire.
  */
+import type { Author, Said } from "../../src/shared/rules/context/feed.ts";
 import type {
   AgentPayload,
   OfferContext,
   OfferedItem,
   OfferFeedback,
   Op,
+  Report,
 } from "../../src/shared/wire/agent/index.ts";
 import type { Scope } from "../../src/shared/wire/http.ts";
 import type { Outcome, WorkspaceRole } from "../../src/shared/wire/index.ts";
@@ -70,6 +72,8 @@ export interface Wake {
   question?: { id: string; from: string; parentId?: string; chain: string[]; text: string };
   /** A room's message that this is about: its run is the item's round (CHAT-2). */
   room?: { spaceId: string; messageId: string };
+  /** Who did what it is about: the actor of its item in a stream (CTX-7). */
+  author?: Author;
 }
 
 export interface OfficeLetters {
@@ -112,6 +116,8 @@ export interface OfficeLetters {
   ask_decided: { state: string; stands: AskStands };
   /** A room's message that was for this person was edited or taken back (NEW-7): `text` or `deleted`. */
   message_changed: { messageId: string; text?: string; deleted?: true };
+  /** A message that was not for this person, in a space where their agent is, if its office keeps streams (CTX-7). */
+  overheard: Said;
   /** A token ended that was for the person's agent, or that somebody may follow a stream here with (AUTH-3). */
   token_revoked: { tokenId: string };
   /** Somebody is not in the workspace any more, or a guest: they follow no stream (STREAM-2). */
@@ -196,8 +202,11 @@ export interface BoardLetters {
 // ---- to the Room ------------------------------------------------------------------------------------
 
 export interface RoomLetters {
-  /** The team's people, all of them: each is an agent of the built-in office harness (TEAM-2). */
-  people: { people: { handle: string; name: string }[] };
+  /**
+   * The team's people, all of them: each is an agent of the built-in office harness (TEAM-2). `hears`: their offices
+   * keep streams, and are told what is said where they are (CTX-7).
+   */
+  people: { people: { handle: string; name: string; hears?: true }[] };
   /**
    * The person was paused or goes on: rooms ask a paused one nothing, and say so (ADDR-5). Sent by its office
    * whenever that changes, also when `until` is over.
@@ -216,6 +225,8 @@ export interface RoomLetters {
   /** A question to a human, in their direct space with that agent (ITEM-2). Its answer comes as `answered`. */
   ask: { ask: string; handle: string; user: string; text: string };
   ask_canceled: { ask: string };
+  /** How an item ended, said by the agent itself where it was asked (REPORT-3): of an office that runs its agent. */
+  say: { handle: string; report: Report };
   /** A line of the room's own (LOG-8), in these spaces. `about` may name people of the team by handle. */
   notice: { spaceIds: string[]; code: "office"; text: string; about: string[] };
   /** Work was filed from a space: a job begins there (SPEND-1). */

@@ -22,6 +22,8 @@ import { type Clock, openClock } from "../room/ids.ts";
 import { CALLS } from "./calls.ts";
 import { openSockets } from "./connect.ts";
 import type { Connection, Desk, Look } from "./desk.ts";
+import { houseConnection } from "./feed/house.ts";
+import { hearAll } from "./feed/part.ts";
 import type { Address, Identity, OfficeLetters } from "./letters.ts";
 import { askOf, dueOffer, sendOffer } from "./queue/offer.ts";
 import * as people from "./queue/people.ts";
@@ -268,13 +270,15 @@ export class Office extends DurableObject<Env> {
     };
     const value = this.#streams.guarded(() =>
       this.ctx.storage.transactionSync(() => {
-        const current = this.#sockets.current();
+        const current = this.#current();
         const desk = this.#desk(as ?? current, said, changed, (code, reason) => (closing = { code, reason }));
         const { connection } = personRow(this.#db);
         // A crash or an eviction ended it and told nobody.
         if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
         const made = work(desk, whole);
         parts.after(desk);
+        // What its own agent is told it does at once, and that may lead to more.
+        while (hearAll(desk, said)) parts.after(desk);
         tellStatus(desk, changed);
         return made;
       }),
@@ -286,6 +290,11 @@ export class Office extends DurableObject<Env> {
     this.ctx.waitUntil(this.#outbox.drain());
     this.ctx.waitUntil(this.#offer());
     return value;
+  }
+
+  /** The agent's connection: its own socket, or that of the office with itself (CTX-7). */
+  #current(): Connection | undefined {
+    return this.#sockets.current() ?? houseConnection(personRow(this.#db));
   }
 
   #desk(
@@ -352,7 +361,7 @@ export class Office extends DurableObject<Env> {
     try {
       for (;;) {
         const now = this.#now().now();
-        const due = dueOffer(this.#db, now, this.#sockets.current());
+        const due = dueOffer(this.#db, now, this.#current());
         if (!("item" in due)) {
           if (due.at !== undefined) this.#alarms.by("offer", Math.max(due.at, now + 1));
           return;

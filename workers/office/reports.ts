@@ -151,6 +151,24 @@ function due(desk: Desk): EndingRow[] {
   );
 }
 
+/** Whether anything is to be told. */
+export function hasEndings(db: Db): boolean {
+  return db.one("SELECT 1 FROM endings WHERE state IN ('open', 'granted', 'queued') LIMIT 1") !== undefined;
+}
+
+/** The office's own agent posts what is to be told, through the room and at once: the letter arrives once (REPORT-2). */
+export function tellAll(desk: Desk): void {
+  for (const row of [
+    ...inState(desk.db, "open"),
+    ...inState(desk.db, "granted"),
+    ...inState(desk.db, "queued"),
+  ]) {
+    const report = reportOf(desk.db, { ...row, report: row.report ?? desk.clock.mint("rpt") });
+    desk.toRoom("say", { handle: desk.handle, report });
+    tellDone(desk, row.n);
+  }
+}
+
 function reportOf(db: Db, row: EndingRow): Report {
   const place = placeOf(db, row.item) ?? (JSON.parse(row.place) as Place);
   return {

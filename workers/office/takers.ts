@@ -2,6 +2,7 @@
 import { takeAct } from "./acts.ts";
 import { takeAnswer } from "./answers.ts";
 import type { Desk } from "./desk.ts";
+import { changeInStreams, takeOverheard } from "./feed/messages.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
 import { changeMessage, takeMoment } from "./moments.ts";
 import { takeFollowerGone, takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
@@ -22,8 +23,10 @@ export const TAKERS: Takers = {
   stop_run: takeStopRun,
   message_changed(desk, body) {
     changeMessage(desk, body);
+    changeInStreams(desk, body);
     messageChanged(desk, body);
   },
+  overheard: takeOverheard,
   token_revoked: takeRevoked,
   follower_gone: takeFollowerGone,
   hold: takeHold,

@@ -3,6 +3,7 @@
  * alarm may come early, so each looks at what is due by `desk.now` and sets the next.
  */
 import type { Desk } from "./desk.ts";
+import { HOUSE_ALARM } from "./feed/rounds.ts";
 import { restart } from "./queue/membership.ts";
 import { releaseDue } from "./queue/moves.ts";
 import { pauseOver } from "./queue/people.ts";
@@ -17,6 +18,8 @@ export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
   restart,
   stuck: tellStuck,
   reports: reportsAlarm,
+  // What ended is handed back after the commit, as after one that touched a stream (feed/endings.ts).
+  [HOUSE_ALARM]: (desk) => void desk.streams.touched.add(""),
   // What is due is sent at the end of the work: `after` of the part (turns.ts).
   acts: () => {},
 };

@@ -6,6 +6,7 @@ import { byteLength } from "../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../src/shared/wire/agent/index.ts";
 import { ACTS } from "./acts.ts";
 import type { Desk } from "./desk.ts";
+import { FEED } from "./feed/part.ts";
 import { QUEUE } from "./queue/part.ts";
 import { REPORTS } from "./reports.ts";
 import { STREAMS } from "./streams/drive.ts";
@@ -27,7 +28,7 @@ export interface Part {
 }
 
 /** In the order in which they run. */
-export const PARTS: readonly Part[] = [REPORTS, ACTS, QUEUE, STREAMS];
+export const PARTS: readonly Part[] = [REPORTS, ACTS, QUEUE, FEED, STREAMS];
 
 export const parts = {
   welcomed(desk: Desk, room: number): Partial<Welcomed> {

@@ -252,9 +252,13 @@ CREATE TABLE followers (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** Agents whose offices keep streams (CTX-7). */
+const HEARS = "ALTER TABLE participants ADD COLUMN office_hears INTEGER NOT NULL DEFAULT 0";
+
 export const ROOM_MIGRATIONS: readonly Migration[] = [
   { sql: FIRST },
   { sql: IMPORT },
   { sql: OFFICE },
   { sql: FOLLOWERS },
+  { sql: HEARS },
 ];

@@ -41,6 +41,8 @@ export interface ParticipantRow {
   office_handle: string | null;
   /** That person is paused, so the agent is asked nothing (ADDR-5). */
   office_paused: number;
+  /** Whether its office keeps streams, and is told what is said where it is (CTX-7). */
+  office_hears: number;
 }
 
 /** An authenticated caller. */

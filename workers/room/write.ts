@@ -165,6 +165,7 @@ const ROOM_ITSELF: Caller = {
     removed_at: null,
     office_handle: null,
     office_paused: 0,
+    office_hears: 0,
   },
   tokenId: "",
   scopes: [],
@@ -174,6 +175,14 @@ const ROOM_ITSELF: Caller = {
 /** What the room does without a caller, such as an alarm's work: the actor of its facts is the system. */
 export function writeAsRoom(ledger: Ledger, work: (w: Writer) => void): Written {
   return writeAs(ledger, ROOM_ITSELF, { kind: "system", id: "system" }, work);
+}
+
+/** What a person's agent says through its office: as with its own token, but no pace holds it (REPORT-3). */
+export function writeAsAgent(ledger: Ledger, agent: ParticipantRow, frame: object): Written {
+  const caller: Caller = { participant: agent, tokenId: "", scopes: ["harness"], origin: "" };
+  const out: Written = { receipts: [], rows: [], effects: [] };
+  ledger.storage.transactionSync(() => writeOne(ledger, caller, frame, out));
+  return out;
 }
 
 /**

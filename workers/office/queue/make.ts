@@ -44,6 +44,7 @@ export interface NewFeedback {
   trigger: Trigger;
   feedback: OfferFeedback;
   room?: { spaceId: string; messageId: string };
+  author?: Wake["author"];
 }
 
 /** Makes an item with its first round, in its place in the queue. */
@@ -137,6 +138,7 @@ function keepFeedback(desk: Desk, item: string, given: NewFeedback): boolean {
     trigger: given.trigger,
     room_space: given.room?.spaceId ?? null,
     room_message: given.room?.messageId ?? null,
+    author: given.author ? JSON.stringify(given.author) : null,
   };
   const parts = Math.max(1, Math.ceil((comments?.length ?? 0) / MAX_COMMENTS));
   let fresh = false;

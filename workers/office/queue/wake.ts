@@ -57,8 +57,8 @@ function roundOn(desk: Desk, wake: Wake): string | undefined {
 
 /** The feedback of a wake: what it carries, or a chat's words, which are one. */
 function saidBy(wake: Wake): NewFeedback | undefined {
-  const { eventId: event, kind, trigger, room } = wake;
-  const more = { event, kind, trigger, ...(room && { room }) };
+  const { eventId: event, kind, trigger, room, author } = wake;
+  const more = { event, kind, trigger, ...(room && { room }), ...(author && { author }) };
   if (wake.feedback) {
     const { key, ...feedback } = wake.feedback;
     return { key, feedback: feedback satisfies OfferFeedback, ...more };

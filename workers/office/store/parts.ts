@@ -26,6 +26,8 @@ export interface FeedbackRow {
   room_space: string | null;
   room_message: string | null;
   feedback: string;
+  /** JSON `Author`: who gave it (CTX-7). */
+  author: string | null;
 }
 export interface HistoryRow {
   at: number;
@@ -66,13 +68,13 @@ export function latestLine(db: Db, item: string, author: string): JournalRow | u
 /** Adds feedback that no round was offered yet; false when the key was taken in before (PIPE-3). */
 export function addFeedback(
   db: Db,
-  row: Pick<FeedbackRow, "item" | "key" | "event" | "kind" | "trigger" | "room_space" | "room_message">,
+  row: Omit<FeedbackRow, "n" | "round" | "feedback">,
   body: OfferFeedback,
 ): boolean {
   return (
     db.run(
-      `INSERT INTO feedback (item, key, event, kind, trigger, room_space, room_message, feedback)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+      `INSERT INTO feedback (item, key, event, kind, trigger, room_space, room_message, feedback, author)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
       row.item,
       row.key,
       row.event,
@@ -81,6 +83,7 @@ export function addFeedback(
       row.room_space,
       row.room_message,
       JSON.stringify(body),
+      row.author,
     ) > 0
   );
 }

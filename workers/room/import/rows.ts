@@ -52,6 +52,8 @@ export const ROWS: { [T in Structural]: (into: Into, line: Exported<T>) => void 
       removed_at: when(p.removed_at),
       office_handle: p.office_handle,
       office_paused: flag(p.office_paused),
+      // The team's config is not imported: the board tells it anew.
+      office_hears: 0,
     });
   },
   space({ db }, s) {

@@ -1,6 +1,6 @@
 /** What the guard, the job and the lead make of a message: decided before it is appended, carried out after. */
 import type { Addressees } from "../../../src/shared/rules/addressing.ts";
-import { tellBoard } from "../office/chat.ts";
+import { tellBoard, tellOverheard } from "../office/chat.ts";
 import { leadOf, type MemberRow } from "../store/spaces.ts";
 import type { LogRow, PostedBody, RunRow, SpaceRow } from "../types.ts";
 import type { Writer } from "../writer.ts";
@@ -110,7 +110,9 @@ export function afterPost(
       agentId,
       said.messageId,
     );
-  tellBoard(w, { space, here, messageId: said.messageId, takers: facts.addressed_to, delivery: row });
+  const delivered = { space, here, messageId: said.messageId, takers: facts.addressed_to, delivery: row };
+  tellBoard(w, delivered);
+  tellOverheard(w, delivered);
   if (byPerson) {
     personActed(w, space.id, row);
     if (judged.held) tellHeld(w, space.id);

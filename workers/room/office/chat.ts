@@ -32,14 +32,8 @@ export function tellBoard(w: Writer, { space, here, messageId, takers, delivery 
   const said = words && factAt(w.db, words.seq);
   if (!words || !said || words.text === null) return;
   const body = JSON.parse(said.body) as PostedBody;
-  const files = attachmentsOf(w.db, words).map((file) => ({
-    id: file.attachment_id,
-    name: file.filename,
-    mimetype: file.mime_type,
-    size: file.byte_size,
-    // Signed by the office at each offer, for the token that will fetch it (ATT-4).
-    url: "",
-  }));
+  // Signed by the office at each offer, for the token that will fetch it (ATT-4).
+  const files = filesOf(w.db, words).map((file) => ({ ...file, url: "" }));
   const chat = {
     message: messageId,
     channel: space.id,
@@ -59,6 +53,45 @@ export function tellBoard(w: Writer, { space, here, messageId, takers, delivery 
       actor: authorOf(w.db, said),
       chat: { ...chat, to: handle },
     });
+}
+
+/**
+ * Tells the offices that keep streams what was said where their agents are and was not for them (CTX-7). Where there
+ * are none it costs nothing.
+ */
+export function tellOverheard(w: Writer, { space, here, messageId, takers, delivery }: ForOffice): void {
+  const handles = here.flatMap((m) =>
+    m.office_hears !== 0 &&
+    m.office_handle !== null &&
+    m.withdrawn === 0 &&
+    m.id !== delivery.actor_id &&
+    !takers.includes(m.id)
+      ? m.office_handle
+      : [],
+  );
+  if (handles.length === 0) return;
+  const words = wordsOf(w.db, messageId);
+  const said = words && factAt(w.db, words.seq);
+  if (!words || !said || words.text === null) return;
+  const body = JSON.parse(said.body) as PostedBody;
+  const letter = {
+    messageId,
+    spaceId: space.id,
+    thread: threadOf(w.db, messageId, body),
+    text: spokenText(w.db, words),
+    author: { ...authorOf(w.db, said), source: "room" },
+    files: filesOf(w.db, words),
+  };
+  for (const handle of handles) w.toOffice(handle, "overheard", letter);
+}
+
+function filesOf(db: Db, words: WordsRow) {
+  return attachmentsOf(db, words).map((file) => ({
+    id: file.attachment_id,
+    name: file.filename,
+    mimetype: file.mime_type,
+    size: file.byte_size,
+  }));
 }
 
 /** Who said it: a person of the team by handle, anybody else by their id in rooms. */
@@ -98,10 +131,10 @@ export function tellChanged(w: Writer, messageId: string): void {
   const said = words && factAt(w.db, words.seq);
   if (!words || !said) return;
   const { addressed_to } = JSON.parse(said.body) as PostedBody;
-  const handles = w.db.all<{ office_handle: string }>(
-    `SELECT office_handle FROM participants INDEXED BY participants_office
-     WHERE office_handle IS NOT NULL AND (id IN (SELECT value FROM json_each(?1))
-       OR EXISTS (SELECT 1 FROM handovers WHERE message_id = ?2 AND agent_id = participants.id))`,
+  const handles = w.db.all<{ office_handle: string; took: number }>(
+    `SELECT office_handle, (id IN (SELECT value FROM json_each(?1))
+       OR EXISTS (SELECT 1 FROM handovers WHERE message_id = ?2 AND agent_id = participants.id)) AS took
+     FROM participants INDEXED BY participants_office WHERE office_handle IS NOT NULL AND (took OR office_hears <> 0)`,
     JSON.stringify(addressed_to),
     messageId,
   );
@@ -110,7 +143,7 @@ export function tellChanged(w: Writer, messageId: string): void {
     messageId,
     ...(words.text === null ? { deleted: true as const } : { text: spokenText(w.db, words) }),
   };
-  w.toBoard("message_changed", changed);
+  if (handles.some(({ took }) => took !== 0)) w.toBoard("message_changed", changed);
   for (const { office_handle } of handles) w.toOffice(office_handle, "message_changed", changed);
 }
 

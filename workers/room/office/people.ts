@@ -1,5 +1,6 @@
 /** The team's people as agents of the built-in office harness (TEAM-2, TEAM-3). */
 import { cleanName, firstCodePoints } from "../../../src/shared/rules/text.ts";
+import type { Db } from "../../kit/db.ts";
 import type { RoomLetters } from "../../office/letters.ts";
 import { officeAgent, officeAgents, officeHarness } from "../store/office.ts";
 import { insertParticipant, participant } from "../store/participants.ts";
@@ -20,7 +21,7 @@ export function takePeople(ledger: Ledger, { people }: RoomLetters["people"]): W
     const named = new Set(people.map((p) => p.handle));
     for (const agent of officeAgents(db))
       if (agent.withdrawn === 0 && !named.has(agent.office_handle ?? "")) withdrawPerson(agent);
-    for (const { handle, name } of people) {
+    for (const { handle, name, hears } of people) {
       const shown = cleanName(firstCodePoints(name, MOST_IN_NAME)) ?? handle;
       const known = officeAgent(db, handle);
       const id = known?.id ?? w.clock.mint("agt");
@@ -35,8 +36,10 @@ export function takePeople(ledger: Ledger, { people }: RoomLetters["people"]): W
           officeHandle: handle,
           now: w.now,
         });
+        listen(db, id, hears);
         continue;
       }
+      listen(db, id, hears);
       if (known.withdrawn !== 0) {
         // The same agent again, with its history (TEAM-3).
         w.append("agent.declared", { body });
@@ -75,4 +78,9 @@ function makeHarness({ db, clock }: Ledger): ParticipantRow {
   const made = participant(db, id);
   if (!made) throw new Error("a harness just made is not there");
   return made;
+}
+
+/** Whether the person's office is told what is said where its agent is (CTX-7). */
+function listen(db: Db, id: string, hears: true | undefined): void {
+  db.run("UPDATE participants SET office_hears = ?1 WHERE id = ?2 AND office_hears <> ?1", hears ? 1 : 0, id);
 }

@@ -8,6 +8,7 @@ import { takeAsk, takeAskCanceled } from "./asks.ts";
 import { takeBrief, takeNotice } from "./notices.ts";
 import { takePaused, takePeople } from "./people.ts";
 import { takeEnd, takeStart, takeStep, takeUsage } from "./runs.ts";
+import { takeSay } from "./say.ts";
 
 /** An office speaks of its own person only; the board of all. */
 type Takers = {
@@ -24,6 +25,7 @@ const TAKERS: Takers = {
   run_end: (ledger, body, from) => takeEnd(ledger, handleOf(from), body),
   ask: (ledger, body, from) => (speaksFor(from, body.handle) ? takeAsk(ledger, body) : noneWritten()),
   ask_canceled: (ledger, body) => takeAskCanceled(ledger, body),
+  say: (ledger, body, from) => (speaksFor(from, body.handle) ? takeSay(ledger, body) : noneWritten()),
   notice: (ledger, body) => takeNotice(ledger, body),
   brief: (ledger, body) => takeBrief(ledger, body),
 };

@@ -1,5 +1,6 @@
 /** The team's config in its versions, and what follows from a new one (TEAM-1 to TEAM-3). */
 import { canonicalJson } from "../../../../src/shared/rules/canonical.ts";
+import { runnerOf } from "../../../../src/shared/rules/context/runner.ts";
 import {
   checkTeam,
   namesIn,
@@ -113,7 +114,13 @@ function setPeople(ledger: BoardLedger, by: Identity): void {
     );
     ledger.toOffice(handle, "team", { workspace, handle, version, team });
   }
-  ledger.toRoom("people", { people: team.people.map(({ handle, name }) => ({ handle, name })) });
+  ledger.toRoom("people", {
+    people: team.people.map(({ handle, name }) => ({
+      handle,
+      name,
+      ...(runnerOf(team, handle) !== undefined && { hears: true as const }),
+    })),
+  });
   ledger.changed({ people: [...stay, ...before.map((person) => person.handle)] });
 }
 

@@ -101,6 +101,10 @@ function carryOne(ledger: BoardLedger, event: WorkEvent, eventId: string, decisi
   ledger.toOffice(person, "wake", wakeLetter(ledger, event, { key, eventId, rule }, wake));
 }
 
+function authorOf({ actor: { id, name, kind }, source }: WorkEvent): NonNullable<Wake["author"]> {
+  return { id, ...(name !== undefined && { name }), ...(kind && { kind }), source };
+}
+
 /** The letter of a wake: what it is about, each thing with why it belongs (OFFER-8). */
 function wakeLetter(
   ledger: BoardLedger,
@@ -127,6 +131,7 @@ function wakeLetter(
     ...(subject ? { subject: { type: subject.type, ref: subject.ref } } : {}),
     refs,
     ...(feedback ? { feedback } : {}),
+    author: authorOf(event),
   };
 }
 
