@@ -123,11 +123,11 @@ export function itemText(item: OfficeItem, now: number): string {
 }
 
 /** Text of others, each line marked, so that none of it passes for a line of ours. */
-function quoted(text: string): string[] {
+export function quoted(text: string, most = MOST_LINES): string[] {
   const lines = safeText(text).split("\n");
-  const more = lines.length - MOST_LINES;
+  const more = lines.length - most;
   return [
-    ...lines.slice(0, MOST_LINES).map((line) => dim(`> ${line}`)),
+    ...lines.slice(0, most).map((line) => dim(`> ${line}`)),
     ...(more > 0 ? [dim(`… ${more} more lines: --json shows them.`)] : []),
   ];
 }

@@ -5,6 +5,7 @@ import { addAccess } from "./commands/access.ts";
 import { addAgent } from "./commands/agent.ts";
 import { addApprovals, addGrants } from "./commands/approval.ts";
 import { addBridge } from "./commands/bridge.ts";
+import { addContext } from "./commands/context.ts";
 import { addExport } from "./commands/export.ts";
 import { addImport } from "./commands/import.ts";
 import { addItem } from "./commands/item.ts";
@@ -56,6 +57,7 @@ export function buildProgram(): Command {
     addPost,
     addTail,
     addReads,
+    addContext,
     addApprovals,
     addRuns,
     addPolicy,

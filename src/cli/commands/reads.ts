@@ -1,11 +1,10 @@
-/** `search` and `context`: what was said. */
+/** `search`: what was said. */
 import type { Command } from "commander";
 import type * as z from "zod";
 import type { searchItem } from "../../shared/wire/http.ts";
-import type { Context } from "../../shared/wire/index.ts";
 import { examples, wholeNumber } from "../help.ts";
-import { clockTime, Directory, day, Printer } from "../render.ts";
-import { all, findSpace, type SpaceItem } from "../resolve.ts";
+import { clockTime, Directory, day } from "../render.ts";
+import { all, type SpaceItem } from "../resolve.ts";
 import { globalsOf, sessionOf } from "../session.ts";
 import { bold, dim, note, print, printJson, safeLine } from "../terminal.ts";
 
@@ -36,22 +35,4 @@ export function addReads(program: Command): void {
         );
     });
   examples(search, ["bullpen search weather", "bullpen search launch plan --json"]);
-
-  const context = program
-    .command("context")
-    .argument("<space>", "its title or id")
-    .description("show a space's latest lines, or those before a seq")
-    .option("--lines <n>", "how many", wholeNumber, 40)
-    .option("--before <seq>", "page back: the lines before this seq", wholeNumber)
-    .action(async (text: string, options: { lines: number; before?: number }, command: Command) => {
-      const globals = globalsOf(command);
-      const { http } = sessionOf(globals);
-      const { space_id } = await findSpace(http, text);
-      const answer = await http.get<{ context: Context }>(`/v1/spaces/${space_id}/context`, { ...options });
-      if (globals.json) return printJson(answer.context);
-      const printer = new Printer(new Directory(), { withSpace: false, print });
-      for (const line of answer.context.lines) printer.line(line);
-      if (answer.context.truncated) note(`There is more: --before ${answer.context.before}`);
-    });
-  examples(context, ["bullpen context Lobby", "bullpen context Lobby --lines 100 --before 812"]);
 }
