@@ -17,7 +17,7 @@ export type Op =
   | { op: "patch"; n: number; to: "queued" | "blocked" | "done" | "canceled" }
   | { op: "repeat"; n: number; sameId: boolean }
   | { op: "hibernate" | "close" | "abort" }
-  | { op: "jump"; minutes: number };
+  | { op: "jump"; minutes: number; silent: boolean };
 
 export interface Item {
   id: string;
