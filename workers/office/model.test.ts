@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { catchLetters } from "../testing/letters.ts";
-import { fakeCalls } from "../testing/office.ts";
+import { fakeCalls, stopClock } from "../testing/office.ts";
 import { checkEvents } from "../testing/office-check.ts";
 import { HANDLES, type Op } from "../testing/office-steps.ts";
 import { OfficeWorld } from "../testing/office-world.ts";
@@ -13,7 +13,7 @@ import { OfficeWorld } from "../testing/office-world.ts";
 beforeEach(() => {
   fakeCalls();
   catchLetters();
-  vi.useFakeTimers({ toFake: ["Date"] });
+  stopClock();
 });
 afterEach(() => void vi.useRealTimers());
 

@@ -1,8 +1,8 @@
 /** What holds in two offices after every step of random work (office-world.ts), whatever happened. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { runInDurableObject } from "cloudflare:test";
 import type { Any } from "./client.ts";
 import { lettersNow } from "./letters.ts";
-import { type Agent, type Desk, eventually, seen } from "./office.ts";
+import { type Agent, type Desk, delivered, eventually, seen } from "./office.ts";
 import { HANDLES, type Handle, type Item } from "./office-steps.ts";
 
 /** The offices, and what the model knows of them. */
@@ -27,23 +27,9 @@ export async function offeredOf(known: Known, who: Handle): Promise<Item | undef
   return row && known.items.find((i) => i.id === row.id);
 }
 
-/** Waits until what the offices wrote to each other has arrived. */
-export async function settle(known: Known): Promise<void> {
-  for (const who of HANDLES)
-    await eventually(async () => {
-      const { stub } = known.desks[who];
-      const left = await runInDurableObject(stub, (_, state) =>
-        state.storage.sql.exec("SELECT count(*) AS n FROM outbox").one(),
-      );
-      if (left["n"] === 0) return;
-      await runDurableObjectAlarm(stub);
-      throw new Error("letters are under way");
-    });
-}
-
 /** Each item is in one office, in its state, with a place, a holder or neither. */
 export async function check(known: Known, after: string): Promise<void> {
-  await settle(known);
+  for (const who of HANDLES) await delivered(known.desks[who]);
   const rows = new Map<string, Any[]>();
   for (const who of HANDLES) {
     const all = await runInDurableObject(known.desks[who].stub, (_, state) =>

@@ -8,6 +8,7 @@ import {
   anOffice,
   connected,
   type Desk,
+  delivered,
   eventually,
   handbackOf,
   patch,
@@ -15,7 +16,7 @@ import {
   seen,
   wakeOf,
 } from "./office.ts";
-import { check, type Known, offeredOf, same, settle } from "./office-check.ts";
+import { check, type Known, offeredOf, same } from "./office-check.ts";
 import { HANDLES, type Handle, type Item, type Op, type Said } from "./office-steps.ts";
 
 /** No step takes so long, and no end. */
@@ -321,7 +322,7 @@ export class OfficeWorld implements Known {
     }
     await this.#jump(16 * 60_000, false);
     for (const who of HANDLES) if (!this.agents[who]) await this.#connect(who);
-    await settle(this);
+    for (const who of HANDLES) await delivered(this.desks[who]);
     for (let rounds = 0; rounds < 20 * (this.items.length + 1); rounds++) {
       const open = this.items.filter((i) => i.state === "queued" || i.state === "active");
       if (open.length === 0) break;
