@@ -19,6 +19,12 @@ export interface ReadDocument {
   lineOf(path: DocumentPath): number | undefined;
 }
 
+/** Why a document cannot stand; what can be read of it all the same is there, so that it is looked at too. */
+export interface FaultyDocument {
+  faults: DocumentFault[];
+  rest?: ReadDocument;
+}
+
 const MAX_BYTES = 256 * 1024;
 const MAX_DEPTH = 32;
 /** Signs of the document: no team needs more, and no parser is slow with as many. */
@@ -87,10 +93,7 @@ function jsonFault(text: string): DocumentFault | undefined {
 }
 
 /** Reads a document; every fault of its form in one answer (TEAM-1). */
-export function readDocument(
-  text: string,
-  format: DocumentFormat,
-): ReadDocument | { faults: DocumentFault[] } {
+export function readDocument(text: string, format: DocumentFormat): ReadDocument | FaultyDocument {
   const refused = tooMuch(text);
   if (refused !== undefined) return { faults: [faultAt([], refused)] };
   const noJson = format === "json" ? jsonFault(text) : undefined;
@@ -107,7 +110,7 @@ export function readDocument(
   const faults = [...document.errors, ...document.warnings].map((error) =>
     faultAt([], `cannot be read: ${error.message}`, counter.linePos(error.pos[0]).line),
   );
-  if (faults.length > 0) return { faults: fewFaults(faults) };
+  if (faults.length > 0) return { faults };
   return walk(document.contents, counter);
 }
 
@@ -118,7 +121,7 @@ function nameOf(key: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults: DocumentFault[] } {
+function walk(contents: unknown, counter: LineCounter): ReadDocument | FaultyDocument {
   const faults: DocumentFault[] = [];
   const lines = new Map<string, number>();
   const anchors = new Map<string, unknown>();
@@ -126,6 +129,8 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
   let values = 0;
   let characters = 0;
   let full = false;
+  /** Whether every value is what the document says: then only keys are at fault. */
+  let whole = true;
 
   const lineAt = (node: unknown): number | undefined => {
     const range = (node as { range?: [number, number, number] | null } | null)?.range;
@@ -141,12 +146,14 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
     if (isScalar(node) && typeof node.value === "string") characters += node.value.length;
     if (values > MAX_VALUES || characters > MAX_CHARACTERS || path.length > MAX_DEPTH) {
       full = true;
+      whole = false;
       tell([], "grows too large with its aliases: write out less", line);
       return null;
     }
     if (line !== undefined) lines.set(path.join("\n"), line);
     if (isAlias(node)) {
       const target = anchors.get(node.source);
+      if (target === undefined || open.has(target)) whole = false;
       if (target === undefined) tell(path, `there is no anchor &${node.source} before it`, line);
       else if (open.has(target)) tell(path, `*${node.source} stands inside itself`, line);
       else return read(target, path, line);
@@ -187,8 +194,7 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
   };
 
   const value = read(contents, [], lineAt(contents) ?? 1);
-  if (faults.length > 0) return { faults: fewFaults(faults) };
-  return {
+  const document: ReadDocument = {
     value,
     lineOf(path) {
       for (let n = path.length; n >= 0; n -= 1) {
@@ -198,4 +204,6 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
       return undefined;
     },
   };
+  if (faults.length === 0) return document;
+  return { faults, ...(whole && { rest: document }) };
 }
