@@ -2,7 +2,17 @@
  * Reads a YAML or JSON document of a stranger into plain values, with the line of each (TEAM-1). Everything is
  * counted before it is built: nesting and size first of all, since a parser can be felled by either.
  */
-import { CST, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } from "yaml";
+import {
+  CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from "yaml";
 
 /** What is wrong, and where: `people.0.handle`; an empty path means the whole document. */
 export interface DocumentFault {
@@ -108,11 +118,15 @@ export function readDocument(text: string, format: DocumentFormat): ReadDocument
     logLevel: "error",
   });
   const faults = [...document.errors, ...document.warnings].map((error) =>
-    faultAt([], `cannot be read: ${error.message}`, counter.linePos(error.pos[0]).line),
+    faultAt([], `cannot be read: ${saidOf(error)}`, counter.linePos(error.pos[0]).line),
   );
   if (faults.length > 0) return { faults };
   return walk(document.contents, counter);
 }
+
+/** What the reader says of a fault, but for what it would have a program do. */
+const saidOf = ({ code, message }: YAMLError): string =>
+  code === "MULTIPLE_DOCS" ? "a second document begins here: send one" : message;
 
 /** A key as a word: numbers and truths too, but no list, object or nothing. */
 function nameOf(key: unknown): string | undefined {

@@ -32,6 +32,20 @@ function faultsOf(text: string, format: "yaml" | "json" = "yaml"): TeamFault[] {
 }
 const places = (text: string) => faultsOf(text).map((f) => `${f.path}@${f.line}`);
 
+/** Faults of a team with a second person and a human of these names. */
+const named = (name: string, human = "Anna") =>
+  faultsOf(
+    JSON.stringify({
+      roles: { dev: { title: "D" } },
+      humans: [{ name: human }],
+      people: [
+        { handle: "scout", name: "Scout", role: "dev" },
+        { handle: "mason", name, role: "dev" },
+      ],
+    }),
+    "json",
+  ).map(({ path, message }) => `${path} ${message}`);
+
 describe("the team's config", () => {
   it("TEAM-1 TEAM-4: a good one is read, and its defaults are filled in", () => {
     const checked = checkTeam(GOOD, "yaml");
@@ -224,6 +238,33 @@ pipeline:
       "repositories.1.repo@10",
       "schedules.1.id@13",
       "pipeline.rules.1.id@17",
+    ]);
+  });
+
+  it("TEAM-3 LIMIT-1: a name is one that rooms can show, and nobody else's that reads the same", () => {
+    expect(named("Mason")).toEqual([]);
+    expect(named("x".repeat(80))).toEqual([]);
+    for (const name of [
+      " ",
+      "\u200b",
+      "Mason\u200b",
+      "a\u0000b",
+      "a\u202eb",
+      "\u2060\u3164",
+      "x".repeat(81),
+    ]) {
+      const said = "must be 1 to 80 visible characters, none of them for formatting";
+      expect([name, ...named(name)]).toEqual([name, `people.1.name ${said}`]);
+      expect([name, ...named("Mason", name)]).toEqual([name, `humans.0.name ${said}`]);
+    }
+    for (const name of ["scout", " Scout", "Scout\n", "SCOUT "])
+      expect(named(name)).toEqual(["people.1.name is the name of people.0.name too"]);
+    expect(named("Mason", " mason ")).toEqual(["humans.0.name is the name of people.1.name too"]);
+  });
+
+  it("TEAM-1: of several documents the second is the fault", () => {
+    expect(faultsOf("version: 1\n---\nversion: 1\n", "yaml")).toEqual([
+      { path: "", line: 2, message: "cannot be read: a second document begins here: send one" },
     ]);
   });
 

@@ -13,6 +13,7 @@ import {
 } from "./document.ts";
 import { meansType } from "./event-pattern.ts";
 import { type Loose, saidOfSchema, withoutFaults, wordsOf } from "./schema-faults.ts";
+import { cleanName } from "./text.ts";
 
 /** What is wrong with a team's config, and where: `people.0.handle`, with the line that it stands on. */
 export type TeamFault = DocumentFault;
@@ -147,8 +148,14 @@ function checkAcross(team: Loose<Team>, named: Named, tell: Tell): void {
 type Known = (path: DocumentPath, handle: string | undefined) => void;
 
 function checkPeople(team: Loose<Team>, { roles }: Named, tell: Tell): void {
-  const [handle, name, called, user] = [once(tell), once(tell), once(tell), once(tell)];
-  const identity = once(tell);
+  const [handle, name, user, identity] = [once(tell), once(tell), once(tell), once(tell)];
+  // Names are compared as rooms show them: what nobody can tell apart belongs to one.
+  const named = (given: string | undefined, path: DocumentPath) => {
+    const clean = given === undefined ? undefined : cleanName(given);
+    if (given !== undefined && clean === undefined)
+      tell(path, "must be 1 to 80 visible characters, none of them for formatting");
+    name(foldedName(clean), path, "the name");
+  };
   const owns = (identities: Record<string, string | undefined> | undefined, at: DocumentPath) => {
     for (const [source, login] of Object.entries(identities ?? {}))
       identity(
@@ -161,7 +168,7 @@ function checkPeople(team: Loose<Team>, { roles }: Named, tell: Tell): void {
     if (!person) continue;
     const at: DocumentPath = ["people", i];
     handle(person.handle, [...at, "handle"], "the handle");
-    name(foldedName(person.name), [...at, "name"], "the name");
+    named(person.name, [...at, "name"]);
     if (person.role !== undefined && roles && !roles.includes(person.role))
       tell([...at, "role"], `there is no such role: ${listed(roles)}`);
     owns(person.identities, at);
@@ -169,7 +176,7 @@ function checkPeople(team: Loose<Team>, { roles }: Named, tell: Tell): void {
   for (const [i, human] of (team.humans ?? []).entries()) {
     if (!human) continue;
     const at: DocumentPath = ["humans", i];
-    called(foldedName(human.name), [...at, "name"], "the name");
+    named(human.name, [...at, "name"]);
     user(human.user, [...at, "user"], "the person");
     owns(human.identities, at);
   }
