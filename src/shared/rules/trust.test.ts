@@ -59,6 +59,17 @@ describe("PIPE-5 who is trusted", () => {
     expect(bot("renovate[bot]", "acme/other")).toMatchObject({ kind: "bot", trusted: false });
     expect(bot("renovate[bot]")).toMatchObject({ kind: "bot", trusted: false });
     expect(bot("other[bot]", "acme/shop")).toMatchObject({ kind: "bot", trusted: false });
+    // An app is named as people say it, too; a user of the same login is no bot and no app's.
+    const said = teamSchema.parse({ repositories: [{ repo: "acme/shop", bots: ["renovate"] }] });
+    const at = { repo: "Acme/Shop" };
+    for (const id of ["renovate[bot]", "Renovate[Bot]"])
+      expect(whoIs(said, { source: "github", id, kind: "bot" }, at)).toMatchObject({ trusted: true });
+    for (const [source, id] of [
+      ["github", "renovate"],
+      ["github", "renovate2[bot]"],
+      ["gitlab", "renovate[bot]"],
+    ] as const)
+      expect(whoIs(said, { source, id, kind: "human" }, at)).toMatchObject({ trusted: false });
     expect(who("github", "sneaky[bot]", { association: "OWNER" }, { repo: "acme/shop" })).toMatchObject({
       kind: "bot",
       trusted: false,

@@ -108,7 +108,10 @@ export function whoIs(team: Team, actor: Named, place: { repo?: string; chat?: b
   if (actor.kind === "bot" || /\[bot\]$/i.test(id)) {
     const bots =
       team.repositories.find((r) => r.repo.toLowerCase() === place.repo?.toLowerCase())?.bots ?? [];
-    const trusted = bots.some((bot) => same(source, bot, id));
+    // GitHub writes an app `renovate[bot]`, and people say `renovate`: no user who has that login is a bot.
+    const names = (bot: string) =>
+      same(source, bot, id) || (source === "github" && same(source, `${bot}[bot]`, id));
+    const trusted = bots.some(names);
     const why = trusted
       ? "a bot that the team lets wake people here"
       : "a bot that the team has not named for this repository";

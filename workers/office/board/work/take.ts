@@ -3,6 +3,7 @@
 import { mask } from "../../../../src/shared/rules/mask.ts";
 import { decide } from "../../../../src/shared/rules/pipeline.ts";
 import { endedKeys } from "../../../../src/shared/rules/pipeline-rules.ts";
+import { repoOf } from "../../../../src/shared/rules/repo-of.ts";
 import { firstBytes } from "../../../../src/shared/rules/text.ts";
 import { ticketKey } from "../../../../src/shared/rules/ticket-links.ts";
 import { OFFICE_ACTOR, type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
@@ -116,7 +117,7 @@ function remember(ledger: BoardLedger, { type, item }: WorkEvent): void {
 function actorOf(ledger: BoardLedger, event: WorkEvent): Who {
   if (event.source === "schedule" || event.actor.id === OFFICE_ACTOR.id)
     return whoIs(ledger.team, { source: event.source, ...OFFICE_ACTOR });
-  const repo = event.pr?.repo ?? event.check?.repo;
+  const repo = repoOf(event);
   return whoIs(
     ledger.team,
     { ...event.actor, source: event.source },
