@@ -97,7 +97,11 @@ test("OFF-6 OFF-7 OFF-8 QUEUE-1 QUEUE-3 OFFER-1 OFFER-3 OFFER-7: no item is lost
   await fc.assert(
     fc.asyncProperty(fc.array(anOp, { minLength: 12, maxLength: 30 }), async (steps) => {
       expect(
-        await faultsOf([{ op: "connect", who: "scout" }, { op: "add", who: "scout" }, ...steps]),
+        await faultsOf([
+          ...HANDLES.map((who): Op => ({ op: "connect", who })),
+          { op: "add", who: "scout" },
+          ...steps,
+        ]),
       ).toEqual([]);
     }),
     {

@@ -5,7 +5,7 @@ import type { Desk } from "./desk.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
 import { changeMessage, takeMoment } from "./moments.ts";
 import { takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
-import { takeMoved, takeNote } from "./queue/moves.ts";
+import { takeMoved, takeNote, takePart } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
 import { messageChanged, takeCancel, takeWake, takeWithdrawn } from "./queue/wake.ts";
 
@@ -17,6 +17,7 @@ export const TAKERS: Takers = {
   removed: takeRemoved,
   wake: takeWake,
   cancel: takeCancel,
+  moved_part: takePart,
   moved: takeMoved,
   note: takeNote,
   stop_run: takeStopRun,

@@ -65,6 +65,13 @@ async function checkOffers(known: Known, who: Handle, after: string): Promise<vo
   const busy = mine.filter((i) => i.state === "active").length;
   if (busy > 1) known.faults.push(`${after}: ${who} has ${busy} items at once`);
   const agent = known.agents[who];
+  if (agent && known.quiet.has(agent))
+    same(
+      known,
+      `${after}: offered to a ${who} that shuts down`,
+      (await offeredOf(known, who))?.ticket,
+      undefined,
+    );
   const fresh = mine.some((i) => i.state === "queued" && !i.moving && i.declines === 0);
   if (!agent || known.quiet.has(agent) || busy > 0 || mine.some((i) => i.held) || !fresh) return;
   await eventually(async () => {

@@ -42,8 +42,11 @@ export class OfficeWorld implements Known {
     return new OfficeWorld({ scout, bob: await anOffice({}, scout.workspace, "bob") });
   }
 
+  /** Half of the time one that an agent is on: most of what can go wrong goes wrong there. */
   #pick(n: number): Item | undefined {
-    return this.items[n % Math.max(1, this.items.length)];
+    const on = this.items.filter((i) => i.state === "active" || i.held);
+    const among = n % 2 === 0 && on.length > 0 ? on : this.items;
+    return among[Math.floor(n / 2) % Math.max(1, among.length)];
   }
   #active(who: Handle): Item | undefined {
     return this.items.find((i) => i.at === who && i.state === "active");
@@ -58,8 +61,10 @@ export class OfficeWorld implements Known {
     const agent = this.agents[who];
     if (!agent) return undefined;
     const frame = { id: newId("evt"), type, payload };
-    this.said.push({ who, item: payload.workItemId, frame, connection: agent });
-    return this.#send(agent, frame);
+    const said: Said = { who, item: payload.workItemId, frame, connection: agent };
+    this.said.push(said);
+    said.answer = await this.#send(agent, frame);
+    return said.answer;
   }
   async #send(agent: Agent, frame: { id: string }): Promise<Any> {
     const from = agent.frames.length;
@@ -159,6 +164,7 @@ export class OfficeWorld implements Known {
     item.pending = 0;
     item.declines = 0;
     item.accepted += 1;
+    delete item.outcome;
   }
   async #decline(who: Handle): Promise<void> {
     const item = await offeredOf(this, who);
@@ -184,6 +190,7 @@ export class OfficeWorld implements Known {
             workItemId: item.id,
           });
     same(this, "handback", answer.type, "ack");
+    this.#ended(item);
     const touched = this.said.some(
       (s) => s.connection === agent && s.item === item.id && ["accept", "progress"].includes(s.frame.type),
     );
@@ -196,6 +203,12 @@ export class OfficeWorld implements Known {
       fail: "blocked",
     } as const;
     item.state = status === "interrupted" || item.pending > 0 ? "queued" : after[status];
+  }
+
+  /** By what was said last. */
+  #ended(item: Item): void {
+    const last = this.said.at(-1);
+    if (last) item.outcome = last.frame;
   }
 
   /** The agent speaks of something that was taken from it. */
@@ -215,6 +228,7 @@ export class OfficeWorld implements Known {
       workItemId: item.id,
     });
     same(this, "late", answer.type, "ack");
+    this.#ended(item);
     this.#letGo(item);
   }
 
@@ -247,7 +261,7 @@ export class OfficeWorld implements Known {
 
   async #place(item: Item | undefined, n: number): Promise<void> {
     if (!item || item.moving) return;
-    const position = n % 2 === 0 ? "next" : "last";
+    const position = n % 3 === 0 ? "next" : "last";
     const answer = await patch(this.desks[item.at], item.id, { position });
     same(this, "place", answer.ok, item.state === "queued");
   }
@@ -280,12 +294,15 @@ export class OfficeWorld implements Known {
     const item = earlier && this.items.find((i) => i.id === earlier.item);
     if (!agent || !item) return;
     if (sameId && agent === earlier.connection) {
-      await this.#send(agent, earlier.frame);
+      const { type, payload } = await this.#send(agent, earlier.frame);
+      same(this, "repeat", [type, payload], [earlier.answer.type, earlier.answer.payload]);
       return;
     }
     // What says the same of a later round is no repeat.
     if (item.state === "active" || item.held || (await offeredOf(this, earlier.who)) === item) return;
-    await this.#send(agent, { ...earlier.frame, id: newId("evt") });
+    const { type } = await this.#send(agent, { ...earlier.frame, id: newId("evt") });
+    if (item.outcome === earlier.frame && item.at === earlier.who && !item.moving)
+      same(this, "repeated outcome", type, "ack");
   }
 
   async #evict(how: "hibernate" | "close" | "abort"): Promise<void> {
