@@ -14,10 +14,11 @@ import type { BoardLedger } from "../ledger.ts";
 import { applyEvent } from "./apply.ts";
 import { carryOut, release } from "./carry.ts";
 import { derivedFrom } from "./derive.ts";
-import { assigneeOf, factsOf, talkMark } from "./facts.ts";
+import { assigneeOf, factsOf } from "./facts.ts";
 import { sendMoments } from "./moments.ts";
 import { refsOf } from "./refs.ts";
 import { ticketRow } from "./store.ts";
+import { keepTalk, talkMark, talkOf } from "./talk.ts";
 import { tellUntrusted } from "./tell.ts";
 
 export interface Taken {
@@ -46,10 +47,12 @@ export function takeEvent(ledger: BoardLedger, given: WorkEvent, caused = false)
   const before = assignedBefore(ledger, event);
   applyEvent(ledger, event, at);
   own(ledger, event, who);
-  const facts = factsOf(ledger, event, { eventId: id, who, before, caused });
+  const talk = talkOf(ledger, event, who);
+  const facts = factsOf(ledger, event, { eventId: id, who, before, caused, talk });
   release(ledger, endedKeys(event, facts));
   remember(ledger, event);
   carryOut(ledger, event, id, decide(event, facts, ledger.team));
+  keepTalk(ledger, event, id, who, talk);
   if (event.type === "chat.message" && !who.trusted) tellUntrusted(ledger, event);
   sendMoments(ledger, event, id, who);
   ledger.changed({ events: [id], tickets: event.ticket ? [event.ticket.key] : [] });
