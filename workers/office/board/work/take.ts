@@ -6,7 +6,7 @@ import { endedKeys } from "../../../../src/shared/rules/pipeline-rules.ts";
 import { repoOf } from "../../../../src/shared/rules/repo-of.ts";
 import { firstBytes } from "../../../../src/shared/rules/text.ts";
 import { ticketKey } from "../../../../src/shared/rules/ticket-links.ts";
-import { OFFICE_ACTOR, type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
+import { type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
 import { timeOf } from "../../../../src/shared/rules/work-state.ts";
 import { MAX_BODY_BYTES, type WorkEvent } from "../../../../src/shared/wire/work.ts";
 import { wantAfter } from "../host/wants.ts";
@@ -118,8 +118,6 @@ function remember(ledger: BoardLedger, { type, item }: WorkEvent): void {
 
 /** Who did it (PIPE-5). */
 function actorOf(ledger: BoardLedger, event: WorkEvent): Who {
-  if (event.source === "schedule" || event.actor.id === OFFICE_ACTOR.id)
-    return whoIs(ledger.team, { source: event.source, ...OFFICE_ACTOR });
   const repo = repoOf(event);
   return whoIs(
     ledger.team,
