@@ -51,7 +51,18 @@ describe("OFF-2: the connection", () => {
     expect(office.sockets).toHaveLength(1);
   });
 
-  it.each([1012, 4408, 1006, 1011])("comes back after %i, with full jitter", async (code) => {
+  it.each([0, -5, 1, 1e15])("OFF-6: an interval of %i ms floods nobody", async (heartbeatMs) => {
+    const { office, connect, clock, errors } = setUp();
+    office.heartbeatMs = heartbeatMs;
+    connect();
+    await settle();
+    await clock.advance(10_000);
+    expect(office.sockets).toHaveLength(1);
+    expect(office.socket.of("heartbeat").length).toBeLessThanOrEqual(20);
+    expect(errors).toEqual([]);
+  });
+
+  it.each([1012, 1013, 1008, 4408, 1006, 1011])("comes back after %i, with full jitter", async (code) => {
     const { office, connect, clock } = setUp();
     connect();
     await settle();

@@ -67,9 +67,14 @@ export function frameText(frame: Frame): string {
 
 const CUT = "\n(cut: it was longer)";
 
+/** What no frame may hold, NUL and halves of characters, is replaced. */
+export function asText(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\uFFFD");
+}
+
 /** Text of at most so many bytes of UTF-8: what a message may hold (ITEM-1); a cut says so. */
 export function fitted(text: string, mostBytes: number): string {
-  const whole = text.toWellFormed();
+  const whole = asText(text);
   const bytes = new TextEncoder().encode(whole);
   if (bytes.byteLength <= mostBytes) return whole;
   // A character cut in two at the end is left out.

@@ -1,6 +1,14 @@
 /** One round of an item, as `onItem` gets it: what it is, when it ends early, and everything that can be said in it. */
-import type { AgentPayload, AgentRequest, AnswerTo, Link, SessionUsage } from "../shared/wire/agent/index.ts";
-import { fitted } from "./frames.ts";
+import {
+  type AgentPayload,
+  type AgentRequest,
+  type AnswerTo,
+  type Link,
+  type SessionUsage,
+  sessionUsage,
+} from "../shared/wire/agent/index.ts";
+import { OfficeError } from "./errors.ts";
+import { asText, fitted, ownPayload } from "./frames.ts";
 import type { Outbox } from "./outbox.ts";
 import { promptForItem } from "./prompt.ts";
 import type { Requests } from "./requests.ts";
@@ -42,7 +50,7 @@ export interface Item {
   session(sessionId: string, model?: string): Promise<void>;
   /** The runtime's usage windows, in place of those told last. */
   windows(windows: AgentPayload<"usage">["windows"]): Promise<void>;
-  /** A session's running total by model; the last one told goes with the hand-back (USE-1). */
+  /** A session's running total by model; the last one told goes with the hand-back (USE-1). Throws at what is none. */
   used(session: string, models: SessionUsage["models"]): void;
   /** Ends the round now. What `onItem` returns later counts no more. */
   handback(result: HandBack): Promise<void>;
@@ -96,15 +104,16 @@ export function makeItem(parts: ItemParts): Item & { ending(result: HandBack): E
   };
   const ending = (result: HandBack): Ended => {
     const { summary, status = "done", links = [], toReview } = result;
-    const payload = {
+    // What is no hand-back is found here, where the round can still be ended otherwise.
+    const payload = ownPayload("handback", {
       workItemId,
-      summary: fitted(summary, LIMITS.summary),
+      summary,
       links,
       status,
       ...(toReview ? { toReview } : {}),
       ...told(result.usage),
-    };
-    return { type: "handback", payload };
+    });
+    return { type: "handback", payload: { ...payload, summary: fitted(payload.summary, LIMITS.summary) } };
   };
   let prompt: string | undefined;
   return {
@@ -123,13 +132,15 @@ export function makeItem(parts: ItemParts): Item & { ending(result: HandBack): E
     session: (sessionId, model) =>
       say("session", { workItemId, sessionId, ...(model === undefined ? {} : { model }) }),
     windows: (windows) => say("usage", { windows }),
-    used: (session, models) => void usage.set(session, { session, models }),
-    handback: (result) => parts.end(ending(result)),
-    fail: (reason, given) =>
-      parts.end({
+    used: (session, models) => void usage.set(session, ownUsage({ session, models })),
+    handback: async (result) => parts.end(ending(result)),
+    fail: async (reason, given) => {
+      const payload = ownPayload("fail", { workItemId, reason, ...told(given) });
+      return parts.end({
         type: "fail",
-        payload: { workItemId, reason: fitted(reason, LIMITS.reason), ...told(given) },
-      }),
+        payload: { ...payload, reason: fitted(payload.reason, LIMITS.reason) },
+      });
+    },
     ask: (to, question) => requests.ask("ask", { to, question, workItemId }, { signal }),
     answer: (text) => outbox.add("answer", { questionId: workItemId, answer: text }, workItemId).answered,
     acknowledge: (text) => parts.acknowledge(text),
@@ -150,6 +161,14 @@ export function makeItem(parts: ItemParts): Item & { ending(result: HandBack): E
 }
 
 function shortened(text: string, most: number): string {
-  const characters = Array.from(text.toWellFormed());
+  const characters = Array.from(asText(text));
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;
+}
+
+/** Usage that the office takes: found wrong at the end of the round it would cost its words. */
+function ownUsage(told: SessionUsage): SessionUsage {
+  const read = sessionUsage.safeParse(told);
+  if (read.success) return read.data;
+  const [issue] = read.error.issues;
+  throw new OfficeError("invalid_message", `used: ${issue?.path.join(".")}: ${issue?.message}.`);
 }

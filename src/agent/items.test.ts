@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { held, setUp } from "../../test/sdk/agent-kit.ts";
 import { settle } from "../../test/sdk/fakes.ts";
-import type { HandBack } from "./item.ts";
+import type { HandBack, Item } from "./item.ts";
 
 const bytes = (text = ""): number => new TextEncoder().encode(text).byteLength;
 
@@ -150,8 +150,8 @@ describe("OFFER-6: the end of a round", () => {
     expect(summary).toMatch(/^(😀)+\n\(cut/u);
   });
 
+  const total = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheCreationTokens: 0 };
   it("USE-1: the last total of each session goes with it", async () => {
-    const total = { inputTokens: 1, outputTokens: 2, cacheReadTokens: 0, cacheCreationTokens: 0 };
     const { office, connect } = setUp({
       onItem(item) {
         item.used("s1", { m: total });
@@ -184,6 +184,53 @@ describe("OFFER-6: the end of a round", () => {
     expect(errors).toEqual([]);
   });
 
+  const none: [string, (item: Item) => unknown, string][] = [
+    [
+      "a fault in the usage",
+      () => ({ summary: "x", usage: [{ session: "s", models: { m: {} } }] }),
+      "usage.0",
+    ],
+    ["half a token", (item) => item.used("s", { m: { ...total, inputTokens: 0.5 } }), "inputTokens"],
+    ["a number as a link", () => ({ summary: "x", links: [7] }), "links.0"],
+    ["no summary", () => ({ status: "done" }), "summary"],
+    ["an ending from inside", (item) => item.handback({ summary: "x", status: "over" as "done" }), "status"],
+    ["a failure's usage", (item) => item.fail("x", [{ session: "s" }] as never), "models"],
+  ];
+  it.each(none)(
+    "AGENT-2: that is none is a failure which says so, and the next comes: %s",
+    async (...test) => {
+      const [, result, words] = test;
+      const { office, connect, errors } = setUp({
+        onItem: (item) => (item.id === "itm_1" ? (result(item) as string) : "next"),
+      });
+      await connect().ready;
+      const item = office.queue("itm_1");
+      const next = office.queue("itm_2");
+      await settle();
+      expect(item.outcomes).toMatchObject([
+        { type: "fail", payload: { reason: expect.stringContaining(words) } },
+      ]);
+      expect(next.outcomes).toMatchObject([{ payload: { summary: "next" } }]);
+      expect(errors).toEqual([]);
+    },
+  );
+
+  it("OFF-1: what no frame may hold is replaced in its words", async () => {
+    const { office, connect } = setUp({
+      async onItem(item) {
+        await item.progress("a\0b");
+        await item.journal("c\0\uD800");
+        return "d\0e";
+      },
+    });
+    await connect().ready;
+    const item = office.queue("itm_1");
+    await settle();
+    expect(item.progress).toEqual(["a\uFFFDb"]);
+    expect(item.journal).toMatchObject([{ text: "c\uFFFD\uFFFD" }]);
+    expect(item.outcomes).toMatchObject([{ payload: { summary: "d\uFFFDe" } }]);
+  });
+
   it("AGENT-2: that the office refuses becomes a failure, so that the item has a holder", async () => {
     const { office, connect, errors } = setUp();
     office.onFrame = (frame) =>
@@ -194,7 +241,7 @@ describe("OFFER-6: the end of a round", () => {
     const item = office.queue("itm_1");
     await settle();
     expect(item.outcomes).toMatchObject([
-      { type: "fail", payload: { reason: expect.stringContaining("Too long.") } },
+      { type: "fail", payload: { reason: expect.stringMatching(/Too long\..*\n\ndid itm_1$/u) } },
     ]);
     expect(errors).toMatchObject([{ code: "invalid" }]);
   });

@@ -287,7 +287,9 @@ export class Items {
     const said = `The office refused the ${entry.type} of ${workItemId}: ${refusal.message} (${refusal.code})`;
     onError(new OfficeError(refusal.code, said));
     if (entry.type === "fail") return;
-    const payload = { workItemId, reason: fitted(said, LIMITS.reason) };
+    // What was done is not lost by it, as far as there is room.
+    const reason = fitted([said, entry.payload["summary"]].filter(Boolean).join("\n\n"), LIMITS.reason);
+    const payload = { workItemId, reason };
     outbox.add("fail", payload, workItemId, reportOf("fail", payload)).written.catch(() => {});
   }
 

@@ -14,6 +14,9 @@ export interface PulseParts {
 
 /** Of the time that the office asks for: a timer that is late by a little must not be too late. */
 const SHARE = 0.7;
+/** An interval outside of these is a mistake: it would flood the office, or a timer would take it for none. */
+const SHORTEST_MS = 1000;
+const LONGEST_MS = 600_000;
 /** So many intervals without a word from the office are a dead connection. */
 const SILENT = 2;
 
@@ -26,9 +29,10 @@ export class Pulse {
   }
 
   /** Begins with a connection. */
-  start(heartbeatMs: number): void {
+  start(askedMs: number): void {
     const { clock } = this.#parts;
     clock.clearTimeout(this.#timer);
+    const heartbeatMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, askedMs));
     const everyMs = Math.max(1, Math.floor(heartbeatMs * SHARE));
     this.#timer = clock.setTimeout(() => {
       this.#timer = undefined;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { BullpenError } from "../sdk/errors.ts";
-import { explain, usage } from "./failures.ts";
+import { CliError, EXIT, explain, usage } from "./failures.ts";
 
 it.each([
   [new BullpenError("forbidden", "You may not."), 1, "You may not. (forbidden)"],
@@ -27,4 +27,10 @@ it("lists what is wrong by its path, and makes the server's words safe", () => {
     details: [{ path: "text", message: "is too long" }],
   });
   expect(explain(error).lines).toEqual(["Not right. (invalid)", "  text: is too long"]);
+});
+
+it("TEAM-1: places in a file stand at the beginning of their lines, everything else after who says it", () => {
+  const faults = new CliError(EXIT.refused, "a.yaml:1: x: is missing", "1 fault.", { places: true });
+  expect(explain(faults).text).toBe("a.yaml:1: x: is missing\n1 fault.\n");
+  expect(explain(usage("Not so.", "Do this.")).text).toBe("bullpen: Not so.\nDo this.\n");
 });

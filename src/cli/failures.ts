@@ -11,11 +11,14 @@ export class CliError extends Error {
   override readonly name = "CliError";
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
+  /** Its lines are places in a file, which editors jump to: nothing stands before them. */
+  readonly places: boolean;
 
-  constructor(exitCode: ExitCode, message: string, hint?: string) {
+  constructor(exitCode: ExitCode, message: string, hint?: string, { places = false } = {}) {
     super(message);
     this.exitCode = exitCode;
     this.hint = hint;
+    this.places = places;
   }
 }
 
@@ -27,10 +30,20 @@ export interface Explained {
   exitCode: ExitCode;
   /** The first says what happened, the rest what to do. */
   lines: string[];
+  /** What stderr shows of it. */
+  text: string;
 }
 
 /** Turns anything thrown into an exit code and the lines for stderr. */
 export function explain(thrown: unknown): Explained {
+  const said = linesOf(thrown);
+  const before = thrown instanceof CliError && thrown.places ? "" : "bullpen: ";
+  return { ...said, text: `${before}${said.lines.join("\n")}\n` };
+}
+
+type Lines = Omit<Explained, "text">;
+
+function linesOf(thrown: unknown): Lines {
   if (thrown instanceof CliError)
     return { exitCode: thrown.exitCode, lines: [thrown.message, ...(thrown.hint ? [thrown.hint] : [])] };
   if (thrown instanceof BullpenError) return explainRefusal(thrown);
@@ -38,7 +51,7 @@ export function explain(thrown: unknown): Explained {
   return { exitCode: EXIT.refused, lines: [safeLine(message)] };
 }
 
-function explainRefusal(error: BullpenError): Explained {
+function explainRefusal(error: BullpenError): Lines {
   const said = `${safeLine(error.message)} (${error.code})`;
   switch (error.code) {
     case "unauthenticated":

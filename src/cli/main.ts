@@ -13,8 +13,8 @@ try {
   // What commander refuses it has explained already.
   const code = commanderExit(thrown);
   if (code === undefined) {
-    const { exitCode, lines } = explain(thrown);
-    process.stderr.write(`bullpen: ${lines.join("\n")}\n`);
+    const { exitCode, text } = explain(thrown);
+    process.stderr.write(text);
     process.exitCode = exitCode;
   } else process.exitCode = code;
 }

@@ -88,6 +88,15 @@ describe("a queue", () => {
     expect(queueText(person, now, true)).toContain("done     Paint the door");
   });
 
+  it("ITEM-1: shows how it goes of what runs only, also when all is shown", () => {
+    for (const state of ["queued", "waiting", "blocked", "done", "canceled", "active"] as const) {
+      const one = item({ state, progress: "sanding", progress_at: at });
+      const runs = state === "active";
+      expect(queueText(scout({ items: [one] }), now, true).includes("sanding")).toBe(runs);
+      expect(itemText(one, now).includes("sanding")).toBe(runs);
+    }
+  });
+
   it("ITEM-5: tells what of the agent's surroundings is not as it should be", () => {
     const checks = [
       { name: "Tools", status: "ok" as const, detail: "all there" },

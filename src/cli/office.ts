@@ -82,9 +82,15 @@ function itemLines(item: OfficeItem, now: number): string[] {
   const state = item.state === "queued" && item.offered ? "offered" : item.state;
   const about = [item.kind, `priority ${item.priority}`, item.ticket, item.pr].filter((t) => t !== undefined);
   const head = `${place.padStart(4)} ${state.padEnd(8)} ${bold(safeLine(item.title))} ${dim(`(${about.map(safeLine).join(", ")})  ${safeLine(item.id)}`)}`;
-  const said = item.progress === undefined ? [] : [`> ${safeLine(item.progress)}${timed(item, now)}`];
+  const progress = progressOf(item);
+  const said = progress === undefined ? [] : [`> ${safeLine(progress)}${timed(item, now)}`];
   const notes = [...said, ...[item.why_waiting, item.stuck].filter((t) => t !== undefined).map(safeLine)];
   return [head, ...notes.map((text) => dim(`${" ".repeat(14)}${text}`))];
+}
+
+/** How it goes with what runs; the last word on what does not would read as though somebody were at it. */
+function progressOf({ state, progress }: OfficeItem): string | undefined {
+  return state === "active" ? progress : undefined;
 }
 
 function timed({ progress_at }: OfficeItem, now: number): string {
@@ -103,7 +109,7 @@ export function itemText(item: OfficeItem, now: number): string {
     ["pull request", item.pr],
     ["asked by", item.requester && (item.requester.name ?? item.requester.id)],
     ["runs on", [item.runtime, item.model].filter(Boolean).join(", ") || undefined],
-    ["progress", item.progress],
+    ["progress", progressOf(item)],
     ["waits", item.why_waiting],
     ["stuck", item.stuck],
     ...(item.links ?? []).map(({ url, title }) => ["link", title === undefined ? url : `${url} (${title})`]),

@@ -4,22 +4,13 @@
  * the window's title or pass for a line of ours.
  */
 import { stripVTControlCharacters, styleText } from "node:util";
+import { withoutUnseen } from "../shared/rules/text.ts";
 
 /** Everything that ends a line somewhere. */
 const BREAKS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
-/** C0, DEL and C1 but the newline and the tab; what turns the direction of the text around it. */
-// oxlint-disable-next-line no-control-regex
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** Tags and other characters that show nothing and can hide words from a reader. */
-const INVISIBLE = /[\u{e0000}-\u{e0fff}\u{fff9}-\u{fffb}]/gu;
-
 /** Text of several lines without anything that a terminal obeys. */
 export function safeText(text: string): string {
-  return stripVTControlCharacters(text)
-    .replace(BREAKS, "\n")
-    .replace(CONTROLS, "")
-    .replace(INVISIBLE, "")
-    .toWellFormed();
+  return withoutUnseen(stripVTControlCharacters(text).replace(BREAKS, "\n")).toWellFormed();
 }
 
 /** The same on one line: for names, titles and whatever stands within a line of ours. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ADA, idOf, SCOUT, SPACE, WS } from "../../test/sdk/fakes.ts";
+import { withoutUnseen } from "../shared/rules/text.ts";
 import type { MessageNew } from "../shared/wire/message.ts";
 import type { Attachment, Line } from "../shared/wire/parts.ts";
 import { promptFor, quoteMessage } from "./prompt.ts";
@@ -87,7 +88,7 @@ const unquoted = (prompt: string) => prompt.split("\n").filter((one) => !one.sta
 const piece = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }),
   fc.constantFrom(
-    ..."\n|\r|\r\n|\u2028|\u2029|\u0085|\v|\f|\u001c|\u001d|\u001e|\0|\u202e|\u2066|\u200f|\ud800|\u{e0041}".split(
+    ..."\u200b|\u{e0101}|\ufe0f|\u200d|\u061c|\u2063|\n|\r|\r\n|\u2028|\u2029|\u0085|\v|\f|\u001c|\u001d|\u001e|\0|\u202e|\u2066|\u200f|\ud800|\u{e0041}".split(
       "|",
     ),
     "```",
@@ -161,6 +162,7 @@ describe("NOTE-4: the text of a turn", () => {
           // Whatever a reader takes for a line's end, there is none but ours, and nothing that turns text about.
           // oxlint-disable-next-line eslint/no-control-regex -- they are the point
           expect(prompt).not.toMatch(/[\r\v\f\u001C-\u001E\u0085\u2028\u2029\u202A-\u202E\u2066-\u2069\0]/u);
+          expect(withoutUnseen(prompt)).toBe(prompt);
           expect(prompt.isWellFormed()).toBe(true);
         },
       ),

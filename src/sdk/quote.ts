@@ -4,6 +4,8 @@
  * double quotes in which a double quote is escaped.
  */
 
+import { withoutUnseen } from "../shared/rules/text.ts";
+
 /** Begins every line that quotes the room. */
 export const QUOTE = "> ";
 /** Begins every line of somebody's own words within it. */
@@ -12,17 +14,9 @@ export const WORDS = "> | ";
 /** Whatever some reader takes for the end of a line; a pair counts once. */
 // oxlint-disable-next-line eslint/no-control-regex -- they are the point
 const LINE_BREAK = /\r\n|[\n\r\v\f\u001C-\u001E\u0085\u2028\u2029]/gu;
-/**
- * Characters that show nothing and change how the rest is read or shown: controls but the tab, overrides and
- * isolates of direction, annotations, and the tag characters, which spell words that only a model sees.
- */
-const UNSEEN =
-  // oxlint-disable-next-line eslint/no-control-regex -- they are the point
-  /[\u0000-\u0008\u000E-\u001B\u001F\u007F-\u0084\u0086-\u009F\u202A-\u202E\u2066-\u206F\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
-
 /** Text whose only line break is `\n`, without what is unseen and without half characters. */
 export function plain(text: string): string {
-  return text.replace(LINE_BREAK, "\n").replace(UNSEEN, "").toWellFormed();
+  return withoutUnseen(text.replace(LINE_BREAK, "\n")).toWellFormed();
 }
 
 /** Somebody's words, each line marked. Every text has at least one line. */

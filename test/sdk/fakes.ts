@@ -16,7 +16,8 @@ export class FakeClock implements Clock {
   now = (): number => this.#now;
   random = (): number => this.chance;
   setTimeout = (run: () => void, ms: number): unknown => {
-    const timer = { at: this.#now + ms, run };
+    // As the platforms have it: a time that is too long is none.
+    const timer = { at: this.#now + (ms < 2 ** 31 ? ms : 1), run };
     this.#timers.push(timer);
     return timer;
   };

@@ -2,14 +2,14 @@
 import { abortAllDurableObjects, evictDurableObject, runDurableObjectAlarm } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Any, newId } from "../testing/client.ts";
+import { catchLetters } from "../testing/letters.ts";
 import {
-  type Agent,
   ANNA,
   anOffice,
   aTeam,
-  aToken,
   connected,
   type Desk,
+  delivered,
   eventually,
   fakeCalls,
   handback,
@@ -20,6 +20,7 @@ import {
   opened,
   queue,
   seen,
+  stopClock,
   take,
   until,
 } from "../testing/office.ts";
@@ -27,92 +28,6 @@ import { CALLS } from "./calls.ts";
 
 beforeEach(() => fakeCalls());
 afterEach(() => void vi.useRealTimers());
-
-const hello = (desk: Any, more: object) => ({ id: "1", type: "hello", payload: helloOf(desk, more) });
-
-describe("hello", () => {
-  test("OFF-5: a right hello is welcomed with the team's config, defaults filled in, and what to resume", async () => {
-    const agent = await connected(await anOffice());
-    const welcome = agent.frames[0];
-    expect(welcome.payload).toMatchObject({ protocolVersion: 3, heartbeatMs: 30_000, resume: [] });
-    expect(welcome.payload.team.pipeline.max_wait_hours).toBe(4);
-  });
-
-  test("OFF-5: resume names active items only", async () => {
-    const desk = await anOffice();
-    const agent = await connected(desk);
-    const id = await queue(desk, "A");
-    await take(agent, id);
-    await queue(desk, "B");
-    const again = await connected(desk);
-    expect(again.frames[0].payload.resume).toEqual([id]);
-  });
-
-  const refusals: [string, (desk: Any) => unknown, string, number][] = [
-    ["another frame", () => ({ id: "1", type: "ping", payload: {} }), "unauthenticated", 4401],
-    ["no JSON", () => "hello", "unauthenticated", 4401],
-    ["a frame over 1 MiB", () => `"${"x".repeat(1_048_576)}"`, "unauthenticated", 4401],
-    ["a bad token", (d) => hello(d, { token: "nonsense" }), "auth_failed", 4401],
-    ["a token nobody has", (d) => hello(d, { token: aToken(d.workspace, "") }), "auth_failed", 4401],
-    ["a teammate's token", (d) => hello(d, { token: aToken(d.workspace, "bob") }), "auth_failed", 4401],
-    [
-      "a token of another workspace",
-      (d) => hello(d, { token: aToken(newId("ws"), "scout") }),
-      "auth_failed",
-      4401,
-    ],
-    ["another person's name", (d) => hello(d, { person: "bob" }), "auth_failed", 4401],
-    ["version 2", (d) => hello(d, { protocolVersion: 2 }), "version_mismatch", 4426],
-    ["a payload that is none", () => ({ id: "1", type: "hello", payload: {} }), "invalid_message", 4401],
-  ];
-  test.each(refusals)("OFF-2: %s first", async (_what, frame, code, close) => {
-    const desk = await anOffice();
-    const agent = await opened(desk);
-    const said = frame(desk);
-    agent.ws.send(typeof said === "string" ? said : JSON.stringify(said));
-    expect((await agent.next((f) => f.type === "error")).payload.code).toBe(code);
-    expect((await agent.closed).code).toBe(close);
-  });
-
-  test("OFF-2: no hello within 10 seconds", async () => {
-    const agent = await opened(await anOffice());
-    expect((await agent.closed).code).toBe(4401);
-    expect(agent.frames[0].payload.code).toBe("unauthenticated");
-  });
-
-  test("OFF-2: of more than 20 that said nothing the oldest is closed", async () => {
-    const desk = await anOffice();
-    const sockets: Agent[] = [];
-    for (let n = 0; n < 21; n++) sockets.push(await opened(desk));
-    expect((await sockets[0]!.closed).code).toBe(4401);
-    expect((await sockets[1]!.ask("hello", helloOf(desk))).type).toBe("welcome");
-  });
-
-  test("OFF-2: a second hello is invalid, and the connection stays", async () => {
-    const desk = await anOffice();
-    const agent = await connected(desk);
-    expect((await agent.ask("hello", helloOf(desk))).payload.code).toBe("invalid");
-    expect((await agent.ask("ping")).type).toBe("pong");
-  });
-
-  test("OFF-1: what is sent without waiting for the welcome is taken after it, in order", async () => {
-    const desk = await anOffice();
-    const agent = await opened(desk);
-    agent.say("hello", helloOf(desk));
-    const [a, b] = [agent.say("ping"), agent.say("heartbeat")];
-    await agent.next((f) => f.replyTo === b);
-    expect(agent.frames.map((f) => f.type)).toEqual(["welcome", "pong", "ack"]);
-    expect(agent.frames[1].replyTo).toBe(a);
-  });
-
-  test("OFF-4: the token cannot be checked now: failed, and hello may be said again", async () => {
-    const desk = await anOffice();
-    const agent = await opened(desk);
-    vi.mocked(CALLS.identify).mockRejectedValueOnce(new Error("out of reach"));
-    expect((await agent.ask("hello", helloOf(desk))).payload.code).toBe("failed");
-    expect((await agent.ask("hello", helloOf(desk))).type).toBe("welcome");
-  });
-});
 
 describe("replaced", () => {
   test("OFF-3: only valid credentials replace; the old one's frames change nothing more", async () => {
@@ -249,8 +164,8 @@ describe("frames", () => {
   });
 
   test("OFF-4: an agent that sends faster than is read is told to wait, and loses nothing by it", async () => {
+    stopClock();
     const agent = await connected(await anOffice());
-    vi.useFakeTimers({ toFake: ["Date"] });
     const ids: string[] = [];
     for (let n = 0; n < 1100; n++) ids.push(agent.say("ping"));
     await agent.next((f) => f.replyTo === ids.at(-1));
@@ -258,6 +173,31 @@ describe("frames", () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(agent.frames.length).toBe(1101);
   });
+});
+
+test("OFF-4: what waits behind an answer from elsewhere is bounded: failed, and it may be sent again", async () => {
+  const desk = await anOffice();
+  const agent = await connected(desk);
+  const id = await queue(desk, "A");
+  await take(agent, id);
+  await agent.must("work_made", { workItemId: id, ticket: "BP-1" });
+  const gate = { open: false };
+  vi.spyOn(CALLS, "find").mockImplementationOnce(async () => {
+    await until(() => gate.open);
+    return { ok: true, value: { open: true } as Any };
+  });
+  const first = agent.say("handback", handbackOf(id, { toReview: [], status: "done" }));
+  const large = Array.from({ length: 6 }, () =>
+    agent.say("journal", { workItemId: id, text: "x".repeat(1_000_000) }),
+  );
+  const refused = await agent.next((f) => f.replyTo === large.at(-1));
+  expect(refused.payload).toMatchObject({ code: "failed", message: expect.stringContaining("waits") });
+  expect((await agent.ask("ping")).type).toBe("pong");
+  expect(agent.frames.some((f) => f.replyTo === first)).toBe(false);
+  gate.open = true;
+  // Each is answered in its turn: here with what is wrong with it.
+  expect((await agent.next((f) => f.replyTo === large[0])).payload.code).toBe("invalid");
+  expect((await agent.ask("journal", { workItemId: id, text: "y" })).payload.code).toBe("invalid");
 });
 
 describe("the end of a connection", () => {
@@ -295,11 +235,14 @@ describe("the end of a connection", () => {
   });
 
   test("OFF-6: heartbeats and pings write no row", async () => {
+    catchLetters();
+    stopClock();
     const desk = await anOffice();
     const agent = await connected(desk);
     const id = await queue(desk, "A");
     await take(agent, id);
     await agent.ask("heartbeat", { workItemId: id });
+    await delivered(desk);
     const before = (await desk.stub.rowCounts()).written;
     for (let n = 0; n < 20; n++) {
       await agent.ask("heartbeat", { workItemId: id });

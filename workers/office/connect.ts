@@ -6,8 +6,9 @@
 import { createHash } from "node:crypto";
 import { type Bucket, takeFrom } from "../../src/shared/rules/bucket.ts";
 import { runnerOf } from "../../src/shared/rules/context/runner.ts";
+import { crowdedOut } from "../../src/shared/rules/crowd.ts";
 import { parseToken } from "../../src/shared/token.ts";
-import { type AgentPayload, CLOSE } from "../../src/shared/wire/agent/index.ts";
+import { type AgentPayload, CLOSE, MAX_FRAME_BYTES } from "../../src/shared/wire/agent/index.ts";
 import type { Result } from "../kit/result.ts";
 import type { Credential } from "../room/types.ts";
 import type { Connection, Desk, Look } from "./desk.ts";
@@ -22,7 +23,7 @@ import {
   wasKept,
 } from "./frames.ts";
 import { AgentRefused } from "./handler.ts";
-import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello, runByOffice } from "./hello.ts";
+import { badToken, firstFrame, HELLO_MS, type NoWelcome, noHello, runByOffice, tooHasty } from "./hello.ts";
 import type { Identity } from "./letters.ts";
 import { parts } from "./turns.ts";
 import { SILENT_MS, welcomeOf } from "./welcome.ts";
@@ -32,6 +33,10 @@ const AGENT = "agent";
 const MAX_UNKNOWN = 20;
 /** An agent that is faster is answered `failed`, and goes on when it is slower. */
 const PACE = { per_s: 100, burst: 1000 };
+/** What may be sent without waiting for the welcome (OFF-2). */
+const EARLY = { frames: 100, bytes: MAX_FRAME_BYTES };
+/** Of frames that wait behind one which waits for an answer from elsewhere. */
+const WAITING_BYTES = 4 * MAX_FRAME_BYTES;
 
 /** What a socket carries through hibernation. */
 interface Attachment extends Partial<Omit<Connection, "id">> {
@@ -48,6 +53,13 @@ interface Attachment extends Partial<Omit<Connection, "id">> {
 interface Live {
   readonly ws: WebSocket;
   state: Attachment;
+}
+/** What of a socket is still being taken: writes are taken in the order in which they came. */
+interface Chain {
+  last: Promise<void>;
+  /** How much waits for its turn. */
+  frames: number;
+  bytes: number;
 }
 
 export interface SocketsNeed {
@@ -82,8 +94,9 @@ export interface Sockets {
 
 export function openSockets(need: SocketsNeed): Sockets {
   const lives = new Map<WebSocket, Live>();
-  /** What of a socket is still being taken: writes are taken in the order in which they came. */
-  const chains = new Map<WebSocket, Promise<void>>();
+  const chains = new Map<WebSocket, Chain>();
+  /** Whose hello is being checked; whether more was sent meanwhile than is kept (OFF-2). */
+  const checks = new Map<WebSocket, { hasty: boolean }>();
   /** What runs out for a socket that has not said hello (OFF-2). */
   const clocks = new Map<WebSocket, ReturnType<typeof setTimeout>>();
   let pace: Bucket | undefined;
@@ -110,6 +123,7 @@ export function openSockets(need: SocketsNeed): Sockets {
     if (of.ws.readyState !== WebSocket.OPEN) return;
     of.ws.send(JSON.stringify({ id: need.mint(), ...(replyTo === undefined ? {} : { replyTo }), ...what }));
   };
+  const startClock = (ws: WebSocket) => clocks.set(ws, setTimeout(closeLate, HELLO_MS));
   /** Stops waiting for a hello: a timer that runs keeps the object from sleeping. */
   const stopClock = (ws: WebSocket) => {
     clearTimeout(clocks.get(ws) ?? null);
@@ -127,8 +141,10 @@ export function openSockets(need: SocketsNeed): Sockets {
   /** No hello in time: with the timer, or when the object woke after one was lost (OFF-2). */
   const closeLate = () => {
     const now = need.wall();
-    for (const of of open())
-      if (of.state.id === undefined && now - of.state.acceptedAt >= HELLO_MS) turnAway(of, noHello());
+    for (const of of open()) {
+      if (of.state.id !== undefined || checks.has(of.ws)) continue;
+      if (now - of.state.acceptedAt >= HELLO_MS) turnAway(of, noHello());
+    }
   };
 
   const turnAway = (of: Live, { answer, replyTo, close, reason }: NoWelcome) => {
@@ -147,16 +163,26 @@ export function openSockets(need: SocketsNeed): Sockets {
     if (!token || token.workspaceId !== workspace || said.person !== handle) return refuse();
     const tokenId = `tok_${token.rowUlid}`;
     const secretHash = createHash("sha256").update(token.secret).digest("hex");
-    let found: Result<Identity>;
+    const check = { hasty: false };
+    let found: Result<Identity> | undefined;
+    checks.set(of.ws, check);
     try {
       found = await need.identify({ tokenId, secretHash, origin: of.state.origin });
     } catch (error) {
       need.fault(error);
-      return say(of, errorAnswer("failed", "The token could not be checked now. Say hello again."), frame.id);
+    } finally {
+      checks.delete(of.ws);
     }
     if (of.ws.readyState !== WebSocket.OPEN) return;
     const { removed, version, team } = need.look();
-    if (!found.ok || found.value.handle !== handle || removed) return refuse();
+    if (found && (!found.ok || found.value.handle !== handle || removed)) return refuse();
+    if (check.hasty) return turnAway(of, tooHasty(frame.id));
+    if (!found) {
+      stopClock(of.ws);
+      startClock(of.ws);
+      save(of, { acceptedAt: need.wall() });
+      return say(of, errorAnswer("failed", "The token could not be checked now. Say hello again."), frame.id);
+    }
     if (runnerOf(team, handle) !== undefined) return turnAway(of, runByOffice(handle, frame.id));
     const old = currentLive();
     const connection: Connection = { id: need.mint(), tokenId, origin: of.state.origin, version };
@@ -213,16 +239,22 @@ export function openSockets(need: SocketsNeed): Sockets {
   };
 
   /** Takes one piece after the other on a socket: none overtakes one that waits for an answer from elsewhere. */
-  const inOrder = (of: Live, work: () => Promise<void> | void): Promise<void> | void => {
+  const inOrder = (of: Live, bytes: number, work: () => Promise<void> | void): Promise<void> | void => {
     const before = chains.get(of.ws);
-    const taking = before ? before.then(work) : work();
+    const taking = before ? before.last.then(work) : work();
     if (!taking) return;
+    const chain: Chain = before ?? { last: taking, frames: 0, bytes: 0 };
+    chain.frames += 1;
+    chain.bytes += bytes;
     const link = taking
       .catch((error: unknown) => need.fault(error))
       .then(() => {
-        if (chains.get(of.ws) === link) chains.delete(of.ws);
+        chain.frames -= 1;
+        chain.bytes -= bytes;
+        if (chain.last === link) chains.delete(of.ws);
       });
-    chains.set(of.ws, link);
+    chain.last = link;
+    chains.set(of.ws, chain);
     return link;
   };
 
@@ -233,6 +265,14 @@ export function openSockets(need: SocketsNeed): Sockets {
     const read = firstFrame(data);
     if (!read.ok) return turnAway(of, read);
     return hello(of, read).catch((error: unknown) => refusal(of, error));
+  };
+
+  /** Before the welcome; of a frame that is too much to keep nothing is left but that it came. */
+  const early = (of: Live, data: string | ArrayBuffer): Promise<void> | void => {
+    const check = checks.get(of.ws);
+    const { frames = 0, bytes = 0 } = chains.get(of.ws) ?? {};
+    if (check && (frames > EARLY.frames || bytes + sizeOf(data) > EARLY.bytes)) check.hasty = true;
+    else return inOrder(of, sizeOf(data), () => first(of, data));
   };
 
   const take = (of: Live, data: string | ArrayBuffer): Promise<void> | void => {
@@ -252,7 +292,10 @@ export function openSockets(need: SocketsNeed): Sockets {
         if (workItemId !== undefined && workItemId !== of.state.on)
           save(of, { on: workItemId.slice(0, 100) });
       }
-      return sorted.handler.writes ? inOrder(of, () => ask(of, sorted)) : ask(of, sorted);
+      if (!sorted.handler.writes) return ask(of, sorted);
+      if ((chains.get(of.ws)?.bytes ?? 0) > WAITING_BYTES)
+        throw new FrameRefused("failed", "Too much waits here already. Send it again in a second.", frame.id);
+      return inOrder(of, sizeOf(data), () => ask(of, sorted));
     } catch (error) {
       refusal(of, error);
     }
@@ -282,18 +325,18 @@ export function openSockets(need: SocketsNeed): Sockets {
       ws.serializeAttachment(fresh);
       closeLate();
       const unknown = open()
-        .filter((of) => of.state.id === undefined)
-        .toSorted((a, b) => a.state.acceptedAt - b.state.acceptedAt);
-      for (const of of unknown.slice(0, Math.max(0, unknown.length - MAX_UNKNOWN)))
-        end(of, CLOSE.auth_failed, "too many connections without hello");
-      clocks.set(ws, setTimeout(closeLate, HELLO_MS));
+        .filter(({ state }) => state.id === undefined)
+        .map((of) => ({ of, ...of.state, since: of.state.acceptedAt, checked: checks.has(of.ws) }));
+      for (const { of } of crowdedOut(unknown, MAX_UNKNOWN))
+        end(of, CLOSE.crowded, "too many connections without hello: try again");
+      if (ws.readyState === WebSocket.OPEN) startClock(ws);
     },
     async message(ws, data) {
       if (ws.readyState !== WebSocket.OPEN) return;
       const of = live(ws);
       if (of.state.id !== undefined && of.state.id !== need.counts()) return;
       save(of, { heard: need.wall() });
-      await (of.state.id === undefined ? inOrder(of, () => first(of, data)) : take(of, data));
+      await (of.state.id === undefined ? early(of, data) : take(of, data));
     },
     closed(ws) {
       stopClock(ws);
@@ -319,4 +362,9 @@ export function openSockets(need: SocketsNeed): Sockets {
       return undefined;
     },
   };
+}
+
+/** Of a frame as it waits, in bytes; of text at least so many. */
+function sizeOf(data: string | ArrayBuffer): number {
+  return typeof data === "string" ? data.length : data.byteLength;
 }

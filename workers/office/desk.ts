@@ -36,6 +36,8 @@ export interface Desk {
   toBoard<K extends keyof BoardLetters>(kind: K, body: BoardLetters[K]): void;
   toRoom<K extends keyof RoomLetters>(kind: K, body: RoomLetters[K]): void;
   toOffice<K extends keyof OfficeLetters>(handle: string, kind: K, body: OfficeLetters[K]): void;
+  /** Does a part of this work that may fail alone: then it is undone and logged, and the rest goes on. */
+  apart(work: () => void): boolean;
   /** Makes sure that a named alarm fires by then, ms (see timed.ts). */
   alarm(name: string, at: number): void;
   /** Sends the agent a frame after the commit, if it is connected; hands back the frame's id. */

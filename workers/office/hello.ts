@@ -65,6 +65,17 @@ export function noHello(): NoWelcome {
   return { ...said, reason: "no hello in time" };
 }
 
+/** More came before the welcome than is kept (OFF-2). */
+export function tooHasty(replyTo: string): NoWelcome {
+  return {
+    ok: false,
+    answer: errorAnswer("failed", "Too much was sent before the welcome. Wait for it after hello."),
+    replyTo,
+    close: CLOSE.hasty,
+    reason: "too much before the welcome",
+  };
+}
+
 function noWelcome(code: Parameters<typeof errorAnswer>[0], message: string, replyTo?: string): NoWelcome {
   const close = code === "version_mismatch" ? CLOSE.version_mismatch : CLOSE.auth_failed;
   return { ok: false, answer: errorAnswer(code, message), replyTo, close, reason: code };

@@ -103,8 +103,10 @@ export interface OfficeLetters {
     text: string;
     link?: string;
   };
-  /** An item that a person moved here from another office, whole. */
-  moved: { item: MovedItem };
+  /** An item that a person moves here from another office: a piece of the lines that its rows are. */
+  moved_part: { item: string; n: number; text: string };
+  /** All its pieces have come before this: now the item is here. */
+  moved: { item: string; from: string; parts: number };
   /** What an agent said of an item after it had gone to this office (OFFER-7). */
   note: { item: string; author: string; text: string; at: number };
   /**
@@ -124,13 +126,6 @@ export interface OfficeLetters {
   follower_gone: { participantId: string };
   /** The usage windows of those who share a subscription hold offers until then, ms; absent: no more (USE-3). */
   hold: { until?: number; why?: string };
-}
-
-/** An item as it travels from one office to another: rows as they are stored, and nothing of its run. */
-export interface MovedItem {
-  id: string;
-  from: string;
-  rows: Record<string, Record<string, string | number | null>[]>;
 }
 
 // ---- to the Board -----------------------------------------------------------------------------------

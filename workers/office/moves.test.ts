@@ -1,4 +1,5 @@
 /** Work that is taken away or goes elsewhere (OFFER-7, TEAM-3). */
+
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Any, newId } from "../testing/client.ts";
 import { catchLetters, lettersNow } from "../testing/letters.ts";

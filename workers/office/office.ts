@@ -271,7 +271,10 @@ export class Office extends DurableObject<Env> {
     const value = this.#streams.guarded(() =>
       this.ctx.storage.transactionSync(() => {
         const current = this.#current();
-        const desk = this.#desk(as ?? current, said, changed, (code, reason) => (closing = { code, reason }));
+        const desk: Desk = {
+          ...this.#desk(as ?? current, said, changed, (code, reason) => (closing = { code, reason })),
+          apart: (part) => this.#apart(() => whole(part)),
+        };
         const { connection } = personRow(this.#db);
         // A crash or an eviction ended it and told nobody.
         if (connection !== null && connection !== current?.id) connectionEnded(desk, connection);
@@ -297,12 +300,22 @@ export class Office extends DurableObject<Env> {
     return this.#sockets.current() ?? houseConnection(personRow(this.#db));
   }
 
+  #apart(part: () => void): boolean {
+    try {
+      this.ctx.storage.transactionSync(part);
+      return true;
+    } catch (error) {
+      this.#fault(error);
+      return false;
+    }
+  }
+
   #desk(
     connection: Connection | undefined,
     said: object[],
     changed: Set<string>,
     close: (code: number, reason: string) => void,
-  ): Desk {
+  ): Omit<Desk, "apart"> {
     const clock = this.#now();
     const row = personRow(this.#db);
     return {

@@ -6,7 +6,7 @@ import { changeInStreams, takeOverheard } from "./feed/messages.ts";
 import type { Address, OfficeLetters } from "./letters.ts";
 import { changeMessage, takeMoment } from "./moments.ts";
 import { takeFollowerGone, takeRemoved, takeRevoked, takeTeam } from "./queue/membership.ts";
-import { takeMoved, takeNote } from "./queue/moves.ts";
+import { takeMoved, takeNote, takePart } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
 import { messageChanged, takeCancel, takeWake, takeWithdrawn } from "./queue/wake.ts";
 
@@ -18,6 +18,7 @@ export const TAKERS: Takers = {
   removed: takeRemoved,
   wake: takeWake,
   cancel: takeCancel,
+  moved_part: takePart,
   moved: takeMoved,
   note: takeNote,
   stop_run: takeStopRun,

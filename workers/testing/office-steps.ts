@@ -1,5 +1,6 @@
 /** The steps of random work in two offices, and what the model knows of an item (office-world.ts). */
 import type { ItemState } from "../../src/shared/rules/item-states.ts";
+import type { Any } from "./client.ts";
 import type { Agent } from "./office.ts";
 
 export const HANDLES = ["scout", "bob"] as const;
@@ -17,7 +18,7 @@ export type Op =
   | { op: "patch"; n: number; to: "queued" | "blocked" | "done" | "canceled" }
   | { op: "repeat"; n: number; sameId: boolean }
   | { op: "hibernate" | "close" | "abort" }
-  | { op: "jump"; minutes: number };
+  | { op: "jump"; minutes: number; silent: boolean };
 
 export interface Item {
   id: string;
@@ -33,10 +34,13 @@ export interface Item {
   moving: boolean;
   /** Rounds that an agent accepted. */
   accepted: number;
+  /** How its agent ended the newest of those. */
+  outcome?: Said["frame"];
 }
 export interface Said {
   who: Handle;
   item: string;
   frame: { id: string; type: string; payload: object };
   connection: Agent;
+  answer?: Any;
 }

@@ -269,6 +269,23 @@ export async function wake(desk: Desk, more: Partial<Wake> = {}): Promise<void> 
   await desk.letter("wake", wakeOf(more));
 }
 
+/** Stops the clock an hour on, before anybody connects: alarms whose time was past would fire again and again. */
+export function stopClock(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3_600_000 });
+}
+
+/** Waits until what an office wrote to others has been taken. */
+export async function delivered(desk: Desk): Promise<void> {
+  await eventually(async () => {
+    const left = await runInDurableObject(desk.stub, (_, { storage }) =>
+      storage.sql.exec("SELECT count(*) AS n FROM outbox").one(),
+    );
+    if (left["n"] === 0) return;
+    await runDurableObjectAlarm(desk.stub);
+    throw new Error("letters are under way");
+  });
+}
+
 /** Fires the office's alarm as if it were so much later; the agent is heard before, unless it is silent. */
 export async function later(desk: Desk, ms: number, agent?: Agent): Promise<void> {
   const id = newId("evt");

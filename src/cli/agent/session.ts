@@ -42,15 +42,16 @@ export class SessionReader {
   }
 
   #is(session: string, model: string): void {
-    if (session === "" || (session === this.#session && model === this.#model)) return;
+    if (!isName(session, LONGEST_SESSION) || (session === this.#session && model === this.#model)) return;
     this.#session = session;
     this.#model = model;
-    this.#hooks.session(session, model === "" ? undefined : model);
+    this.#hooks.session(session, isName(model, LONGEST_MODEL) ? model : undefined);
   }
 
   #claude(event: Json): void {
     const models = Object.entries(recordOf(event, "modelUsage")).map(([model, used]) => {
       const cost = isRecord(used) ? used["costUSD"] : undefined;
+      const isCost = typeof cost === "number" && cost >= 0 && cost < Number.POSITIVE_INFINITY;
       return [
         model,
         {
@@ -58,12 +59,14 @@ export class SessionReader {
           outputTokens: count(used, "outputTokens"),
           cacheReadTokens: count(used, "cacheReadInputTokens"),
           cacheCreationTokens: count(used, "cacheCreationInputTokens"),
-          ...(typeof cost === "number" && cost >= 0 ? { costUsd: cost } : {}),
+          ...(isCost ? { costUsd: cost } : {}),
         },
       ] as const;
     });
     const session = textOf(event, "session_id") || this.#session;
-    if (session !== "" && models.length > 0) this.#hooks.used(session, Object.fromEntries(models));
+    const named = models.filter(([model]) => isName(model, LONGEST_MODEL));
+    if (isName(session, LONGEST_SESSION) && named.length > 0)
+      this.#hooks.used(session, Object.fromEntries(named));
   }
 
   /** Its input counts what came from the cache as well. */
@@ -82,9 +85,15 @@ export class SessionReader {
   }
 }
 
+/** What the office takes of a session's name and a model's (USE-1): with a longer one it would take nothing. */
+const LONGEST_SESSION = 500;
+const LONGEST_MODEL = 200;
+const isName = (text: string, longest: number): boolean => text !== "" && text.length <= longest;
+
+/** A count as the office takes it: whole, and exact. */
 function count(from: unknown, field: string): number {
   const value = isRecord(from) && Object.hasOwn(from, field) ? from[field] : undefined;
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.round(value) : 0;
+  return typeof value === "number" && value >= 0 ? Math.round(Math.min(value, Number.MAX_SAFE_INTEGER)) : 0;
 }
 
 function parsed(line: string): Json | undefined {

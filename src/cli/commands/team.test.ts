@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { EXAMPLE } from "../../../scripts/team-docs.ts";
 import { checkTeam } from "../../shared/rules/team-check.ts";
 import { team as teamSchema } from "../../shared/wire/team.ts";
-import { CliError, EXIT } from "../failures.ts";
+import { CliError, EXIT, explain } from "../failures.ts";
 import { buildProgram } from "../program.ts";
 import { yamlOf } from "./team.ts";
 
@@ -70,6 +70,10 @@ describe("team check", () => {
     expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${path}:4: people\\.0\\.handle: `)));
     expect(message).toContain("nonsense");
     expect(hint).toBe(`${lines.length} faults; nothing was changed.`);
+    const said = explain(await refusal(path))
+      .text.trimEnd()
+      .split("\n");
+    for (const line of said.slice(0, -1)) expect(line.startsWith(`${path}:`)).toBe(true);
   });
 
   it("PIPE-5: says so where nobody here could wake an agent", async () => {

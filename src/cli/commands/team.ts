@@ -120,7 +120,7 @@ function faulty(
     safeLine(`${file === "-" ? "stdin" : file}:${line ?? 1}: ${path === "" ? "" : `${path}: `}${message}`),
   );
   const many = counted(faults.length, "fault", "faults");
-  return new CliError(EXIT.refused, lines.join("\n"), `${many}; nothing was changed.`);
+  return new CliError(EXIT.refused, lines.join("\n"), `${many}; nothing was changed.`, { places: true });
 }
 
 /** Right, and yet hardly what is meant (PIPE-5). */

@@ -2,7 +2,17 @@
  * Reads a YAML or JSON document of a stranger into plain values, with the line of each (TEAM-1). Everything is
  * counted before it is built: nesting and size first of all, since a parser can be felled by either.
  */
-import { CST, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, parseDocument } from "yaml";
+import {
+  CST,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  parseDocument,
+  type YAMLError,
+} from "yaml";
 
 /** What is wrong, and where: `people.0.handle`; an empty path means the whole document. */
 export interface DocumentFault {
@@ -17,6 +27,12 @@ export interface ReadDocument {
   value: unknown;
   /** The line that a path stands on, or the nearest that its parents do. */
   lineOf(path: DocumentPath): number | undefined;
+}
+
+/** Why a document cannot stand; what can be read of it all the same is there, so that it is looked at too. */
+export interface FaultyDocument {
+  faults: DocumentFault[];
+  rest?: ReadDocument;
 }
 
 const MAX_BYTES = 256 * 1024;
@@ -87,10 +103,7 @@ function jsonFault(text: string): DocumentFault | undefined {
 }
 
 /** Reads a document; every fault of its form in one answer (TEAM-1). */
-export function readDocument(
-  text: string,
-  format: DocumentFormat,
-): ReadDocument | { faults: DocumentFault[] } {
+export function readDocument(text: string, format: DocumentFormat): ReadDocument | FaultyDocument {
   const refused = tooMuch(text);
   if (refused !== undefined) return { faults: [faultAt([], refused)] };
   const noJson = format === "json" ? jsonFault(text) : undefined;
@@ -105,11 +118,15 @@ export function readDocument(
     logLevel: "error",
   });
   const faults = [...document.errors, ...document.warnings].map((error) =>
-    faultAt([], `cannot be read: ${error.message}`, counter.linePos(error.pos[0]).line),
+    faultAt([], `cannot be read: ${saidOf(error)}`, counter.linePos(error.pos[0]).line),
   );
-  if (faults.length > 0) return { faults: fewFaults(faults) };
+  if (faults.length > 0) return { faults };
   return walk(document.contents, counter);
 }
+
+/** What the reader says of a fault, but for what it would have a program do. */
+const saidOf = ({ code, message }: YAMLError): string =>
+  code === "MULTIPLE_DOCS" ? "a second document begins here: send one" : message;
 
 /** A key as a word: numbers and truths too, but no list, object or nothing. */
 function nameOf(key: unknown): string | undefined {
@@ -118,7 +135,7 @@ function nameOf(key: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
-function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults: DocumentFault[] } {
+function walk(contents: unknown, counter: LineCounter): ReadDocument | FaultyDocument {
   const faults: DocumentFault[] = [];
   const lines = new Map<string, number>();
   const anchors = new Map<string, unknown>();
@@ -126,6 +143,8 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
   let values = 0;
   let characters = 0;
   let full = false;
+  /** Whether every value is what the document says: then only keys are at fault. */
+  let whole = true;
 
   const lineAt = (node: unknown): number | undefined => {
     const range = (node as { range?: [number, number, number] | null } | null)?.range;
@@ -141,12 +160,14 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
     if (isScalar(node) && typeof node.value === "string") characters += node.value.length;
     if (values > MAX_VALUES || characters > MAX_CHARACTERS || path.length > MAX_DEPTH) {
       full = true;
+      whole = false;
       tell([], "grows too large with its aliases: write out less", line);
       return null;
     }
     if (line !== undefined) lines.set(path.join("\n"), line);
     if (isAlias(node)) {
       const target = anchors.get(node.source);
+      if (target === undefined || open.has(target)) whole = false;
       if (target === undefined) tell(path, `there is no anchor &${node.source} before it`, line);
       else if (open.has(target)) tell(path, `*${node.source} stands inside itself`, line);
       else return read(target, path, line);
@@ -187,8 +208,7 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
   };
 
   const value = read(contents, [], lineAt(contents) ?? 1);
-  if (faults.length > 0) return { faults: fewFaults(faults) };
-  return {
+  const document: ReadDocument = {
     value,
     lineOf(path) {
       for (let n = path.length; n >= 0; n -= 1) {
@@ -198,4 +218,6 @@ function walk(contents: unknown, counter: LineCounter): ReadDocument | { faults:
       return undefined;
     },
   };
+  if (faults.length === 0) return document;
+  return { faults, ...(whole && { rest: document }) };
 }

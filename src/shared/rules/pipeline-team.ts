@@ -5,6 +5,7 @@ import type { WorkEvent } from "../wire/work.ts";
 import { matchesGlob } from "./globs.ts";
 import type { Decision, Facts, OpDraft } from "./pipeline-types.ts";
 import { ruleWake } from "./pipeline-wakes.ts";
+import { repoOf } from "./repo-of.ts";
 
 const list = (value: string | string[] | undefined): string[] =>
   value === undefined ? [] : Array.isArray(value) ? value : [value];
@@ -47,7 +48,7 @@ export function ruleMatches(rule: TeamRule, event: WorkEvent, facts: Facts): boo
     wanted === undefined ||
     list(wanted).some((pattern) => have.some((v) => v !== undefined && fits(pattern, v)));
   if (!any(actor, actorNames(event, facts))) return false;
-  if (!any(repo, [facts.pr?.repo ?? event.check?.repo ?? event.push?.repo])) return false;
+  if (!any(repo, [facts.pr?.repo ?? repoOf(event)])) return false;
   if (!any(ticket, [facts.ticket?.key, facts.pr?.ticket?.key])) return false;
   if (!any(person, [personOfEvent(facts)])) return false;
   return text === undefined || folded(textOf(event)).includes(folded(text));

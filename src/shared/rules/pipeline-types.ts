@@ -81,7 +81,7 @@ export interface Facts {
   threadName?: string;
   /** Persons whose review this event asks for. */
   asked: string[];
-  /** Events by agents on what this is about since a trusted human's last, this one included (PIPE-2). */
+  /** Events by agents that led here since a trusted human's last, this one included (PIPE-2). */
   agentEvents: number;
   /** Which stretch of them it is: a human is told once for each. */
   stretch: string;

@@ -197,6 +197,15 @@ describe("PIPE-2 who is not woken", () => {
     expect(wokenAt(bob, 15)).toEqual(["pr.commented wake scout"]);
     expect(wokenAt(bob, 16)).toEqual(["agent-events ignore scout", "agent-events tell"]);
     expect(wokenAt(anna, 99)).toEqual(["pr.commented wake scout"]);
+    const bot: Who = {
+      kind: "bot",
+      trusted: true,
+      why: "named",
+      name: "renovate[bot]",
+      key: "github:renovate[bot]",
+    };
+    expect(wokenAt(bot, 15)).toEqual(["pr.commented wake scout"]);
+    expect(wokenAt(bot, 16)).toEqual(["agent-events ignore scout", "agent-events tell"]);
   });
 
   test("one wake a person an event", () => {
@@ -279,7 +288,8 @@ test("PIPE-2 PIPE-3 PIPE-5: whatever the event, rules and facts: strangers wake 
         if (!who.trusted) expect(woken).toEqual([]);
         expect(woken).not.toContain(who.handle);
         expect(new Set(woken).size).toBe(woken.length);
-        if (who.kind === "person" && f.agentEvents >= 16) expect(woken).toEqual([]);
+        const among = who.kind === "person" || who.kind === "bot";
+        if (among && f.agentEvents >= 16 && type !== "question.asked") expect(woken).toEqual([]);
         if (f.caused) expect(found.some((d) => d.decision === "act")).toBe(false);
         for (const d of found) expect(d.why).not.toBe("");
         expect(decide(e, f, team)).toEqual(found);

@@ -26,8 +26,25 @@ const TALK: ReadonlySet<WorkEventType> = new Set([
 
 /** Whether an agent's event counts towards `policies.agent_events`. Comments that came with a review count with it. */
 export function countsAsTalk(event: WorkEvent): boolean {
-  if (event.type === "pr.inline_commented") return event.comment?.reply_to !== undefined;
-  return event.source !== "office" && TALK.has(event.type);
+  if (neverCounts(event)) return false;
+  // The board tells of an assignment by itself; other trackers may make a ticket that is somebody's already.
+  if (event.type === "ticket.created") return Boolean(event.ticket?.assignee);
+  return event.source !== "office" && (TALK.has(event.type) || event.type === "pr.inline_commented");
+}
+
+/** An inline comment that answers none came with a review, which counts for it, also when it wakes. */
+export function neverCounts({ type, comment }: WorkEvent): boolean {
+  return type === "pr.inline_commented" && comment?.reply_to === undefined;
+}
+
+/**
+ * Whether a wake would go on without people. A question is bounded by its own chain, and a room by its guard: who was
+ * addressed there and not woken would leave a turn that nobody takes (ITEM-2, CHAT-2).
+ */
+function goesOn({ type, chat }: WorkEvent, { who, agentEvents }: Facts, limit: number): boolean {
+  if (type === "question.asked") return false;
+  if (type === "chat.message" && chat?.channel.startsWith("spc_")) return false;
+  return (who.kind === "person" || who.kind === "bot") && agentEvents >= limit;
 }
 
 /** Every decision of an event, in order: all matching rules decide, and one with `stop` is the last (PIPE-1). */
@@ -42,7 +59,7 @@ export function decide(event: WorkEvent, facts: Facts, team: Team): Decision[] {
     break;
   }
   if (!stopped) found.push(...byDefault(event, facts, team));
-  return settled(found, facts, team);
+  return settled(found, event, facts, team);
 }
 
 function byDefault(event: WorkEvent, facts: Facts, team: Team): Decision[] {
@@ -55,7 +72,7 @@ function byDefault(event: WorkEvent, facts: Facts, team: Team): Decision[] {
 }
 
 /** Takes back what nobody may be woken by, and leaves one wake a person (PIPE-1, PIPE-2, PIPE-5). */
-function settled(found: readonly Decision[], facts: Facts, team: Team): Decision[] {
+function settled(found: readonly Decision[], event: WorkEvent, facts: Facts, team: Team): Decision[] {
   const out: Decision[] = [];
   const woken = new Map<string, string>();
   const muted: { rule: string; person?: string }[] = [];
@@ -81,8 +98,8 @@ function settled(found: readonly Decision[], facts: Facts, team: Team): Decision
     else if (quiet) out.push(ignored(quiet.rule, `${decision.rule} would wake ${person}`, person));
     else if (before !== undefined)
       out.push(ignored(decision.rule, `${before} wakes ${person} already`, person));
-    else if (who.kind === "person" && facts.agentEvents >= limit) {
-      const why = `${facts.agentEvents} events by agents since a trusted human's last: the limit is ${limit}`;
+    else if (goesOn(event, facts, limit)) {
+      const why = `${facts.agentEvents} events by agents led here since a trusted human's last: the limit is ${limit}`;
       out.push(ignored("agent-events", why, person));
       if (!toldOfTalk) out.push(talkOf(facts, limit));
       toldOfTalk = true;
@@ -102,12 +119,12 @@ const ignored = (rule: string, why: string, person?: string): Decision => ({
 });
 
 function talkOf(facts: Facts, limit: number): Decision {
-  const about = facts.pr?.ref ?? facts.ticket?.key ?? "this work";
+  const about = facts.pr?.ref ?? facts.ticket?.key ?? facts.doc?.title ?? "work of theirs";
   return {
     rule: "agent-events",
     decision: "tell",
     why: "agents go on among themselves",
     cause: `agent-events:${facts.stretch}`,
-    text: `${limit} events by agents on ${about} since a person's last: they wake nobody until a person says something there.`,
+    text: `${limit} events by agents led to ${about} since a person's last: there they wake nobody until a person says something.`,
   };
 }

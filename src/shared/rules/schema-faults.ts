@@ -104,3 +104,27 @@ function bare(schema: z.ZodType | undefined): z.ZodType | undefined {
     return bare(schema.unwrap() as z.ZodType);
   return schema;
 }
+
+/** What a schema holds, where anything in it may be left out because it is at fault. */
+export type Loose<T> = T extends readonly (infer E)[]
+  ? (Loose<E> | undefined)[]
+  : T extends object
+    ? { [K in keyof T]?: Loose<T[K]> | undefined }
+    : T;
+
+/**
+ * The value with `undefined` where the schema finds fault, everything else in its place: what is right can be judged
+ * all the same. A key with `undefined` was there, one that is missing was not.
+ */
+export function withoutFaults<T>(value: unknown, error: z.ZodError<T>): Loose<T> | undefined {
+  const rest = { value: structuredClone(value) };
+  for (const issue of error.issues) {
+    if (issue.code === "unrecognized_keys") continue;
+    const path = ["value", ...issue.path];
+    const last = path.pop();
+    const parent = valueAt(rest, path as (string | number)[]);
+    if (typeof parent === "object" && parent !== null)
+      (parent as Record<PropertyKey, unknown>)[last as PropertyKey] = undefined;
+  }
+  return rest.value as Loose<T> | undefined;
+}

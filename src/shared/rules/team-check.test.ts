@@ -32,6 +32,20 @@ function faultsOf(text: string, format: "yaml" | "json" = "yaml"): TeamFault[] {
 }
 const places = (text: string) => faultsOf(text).map((f) => `${f.path}@${f.line}`);
 
+/** Faults of a team with a second person and a human of these names. */
+const named = (name: string, human = "Anna") =>
+  faultsOf(
+    JSON.stringify({
+      roles: { dev: { title: "D" } },
+      humans: [{ name: human }],
+      people: [
+        { handle: "scout", name: "Scout", role: "dev" },
+        { handle: "mason", name, role: "dev" },
+      ],
+    }),
+    "json",
+  ).map(({ path, message }) => `${path} ${message}`);
+
 describe("the team's config", () => {
   it("TEAM-1 TEAM-4: a good one is read, and its defaults are filled in", () => {
     const checked = checkTeam(GOOD, "yaml");
@@ -79,7 +93,103 @@ usage: {track_cost: maybe}
       },
       { path: "people.1.name", line: 7, message: "must be a text" },
       { path: "usage.track_cost", line: 8, message: "must be true or false" },
+      { path: "people.0.role", line: 5, message: "there is no such role: roles has none" },
+      { path: "people.1.role", line: 7, message: "there is no such role: roles has none" },
     ]);
+  });
+
+  it("TEAM-1: faults of form hide none of what refers to nothing, and a reference to what is itself at fault is none", () => {
+    const text = `roles:
+  dev: {titel: D}
+humans: [{name: 1}]
+people:
+  - {handle: Scout, name: Scout, role: dev}
+  - {name: Finch, role: ops}
+  - 7
+schedules:
+  - {id: a, person: scout, cron: "x", title: 1}
+  - {id: b, person: finch, cron: "0 9 * * *", title: T}
+pipeline:
+  rules:
+    - {id: one, on: 1, then: wake, to: nobody}
+    - {id: two, on: [xx, 2], then: eat, ops: [{op: fly}], to: scout}
+    - {id: two, on: "*", then: act, ops: 1}
+key: BP
+key: BQ
+`;
+    expect(places(text)).toEqual([
+      "key@17",
+      "humans.0.name@3",
+      "roles.dev.title@2",
+      "roles.dev.titel@2",
+      "people.0.handle@5",
+      "people.1.handle@6",
+      "people.2@7",
+      "schedules.0.title@9",
+      "pipeline.rules.0.on@13",
+      "pipeline.rules.1.on@14",
+      "pipeline.rules.1.then@14",
+      "pipeline.rules.1.ops.0.op@14",
+      "pipeline.rules.2.ops@15",
+      "people.1.role@6",
+      "schedules.0.cron@9",
+      "schedules.1.person@10",
+      "pipeline.rules.0.to@13",
+      "pipeline.rules.2.id@15",
+    ]);
+    // With no list of people and no roles to look into, nobody can be missing there.
+    expect(
+      places("people: 1\nroles: []\nschedules: [{id: a, person: x, cron: '0 9 * * *', title: T}]"),
+    ).toEqual(["roles@2", "people@1", "schedules.0.person@3"]);
+  });
+
+  /** Everything in a config that is one value, by its path. */
+  const leaves = (value: unknown, path: (string | number)[] = []): (string | number)[][] =>
+    typeof value === "object" && value !== null
+      ? Object.entries(value).flatMap(([key, one]) =>
+          leaves(one, [...path, Array.isArray(value) ? Number(key) : key]),
+        )
+      : [path];
+  const LOST = {
+    roles: { dev: { title: "Developer" } },
+    people: [
+      { handle: "scout", name: "Scout", role: "none" },
+      { handle: "finch", name: "Finch", role: "dev" },
+    ],
+    schedules: [{ id: "a", person: "nobody", cron: "0 9 *", zone: "Mars/Base", title: "T" }],
+    pipeline: {
+      max_wait_hours: 4,
+      rules: [
+        { id: "r", on: "eaten", when: { person: "nobody" }, to: "nobody" },
+        { id: "s", on: ["eaten"], when: { person: ["nobody"] }, ops: [{ op: "move", to: "lost" }] },
+        // oxlint-disable-next-line unicorn/no-thenable -- the rule's own word
+      ].map((rule) => ({ ...rule, then: rule.ops ? "act" : "wake" })),
+    },
+  };
+
+  it("TEAM-1: whichever value is of no form that it may have, every other fault is told beside it", () => {
+    const all = faultsOf(JSON.stringify(LOST), "json").map(({ path }) => path);
+    expect(all).toHaveLength(10);
+    fc.assert(
+      fc.property(fc.constantFrom(...leaves(LOST)), fc.constantFrom({ x: 1 }, [[1]], null), (path, bad) => {
+        const broken = structuredClone(LOST) as unknown;
+        const parent = path
+          .slice(0, -1)
+          .reduce((at, key) => (at as Record<PropertyKey, unknown>)[key], broken);
+        (parent as Record<PropertyKey, unknown>)[path.at(-1)!] = bad;
+        const told = faultsOf(JSON.stringify(broken), "json").map((f) => f.path);
+        const at = path.join(".");
+        expect(told.some((one) => one === at || one.startsWith(`${at}.`) || at.startsWith(`${one}.`))).toBe(
+          true,
+        );
+        // Of an op that is none nobody knows what belongs to it.
+        const unjudged = at.endsWith(".op") ? at.slice(0, -"op".length) : undefined;
+        const stay = all.filter(
+          (one) => !at.startsWith(one) && (unjudged === undefined || !one.startsWith(unjudged)),
+        );
+        expect(told).toEqual(expect.arrayContaining(stay));
+      }),
+    );
   });
 
   it("TEAM-1: JSON has lines too, and what is no JSON says where", () => {
@@ -128,6 +238,33 @@ pipeline:
       "repositories.1.repo@10",
       "schedules.1.id@13",
       "pipeline.rules.1.id@17",
+    ]);
+  });
+
+  it("TEAM-3 LIMIT-1: a name is one that rooms can show, and nobody else's that reads the same", () => {
+    expect(named("Mason")).toEqual([]);
+    expect(named("x".repeat(80))).toEqual([]);
+    for (const name of [
+      " ",
+      "\u200b",
+      "Mason\u200b",
+      "a\u0000b",
+      "a\u202eb",
+      "\u2060\u3164",
+      "x".repeat(81),
+    ]) {
+      const said = "must be 1 to 80 visible characters, none of them for formatting";
+      expect([name, ...named(name)]).toEqual([name, `people.1.name ${said}`]);
+      expect([name, ...named("Mason", name)]).toEqual([name, `humans.0.name ${said}`]);
+    }
+    for (const name of ["scout", " Scout", "Scout\n", "SCOUT "])
+      expect(named(name)).toEqual(["people.1.name is the name of people.0.name too"]);
+    expect(named("Mason", " mason ")).toEqual(["humans.0.name is the name of people.1.name too"]);
+  });
+
+  it("TEAM-1: of several documents the second is the fault", () => {
+    expect(faultsOf("version: 1\n---\nversion: 1\n", "yaml")).toEqual([
+      { path: "", line: 2, message: "cannot be read: a second document begins here: send one" },
     ]);
   });
 

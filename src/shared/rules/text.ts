@@ -8,7 +8,10 @@ const EMOJI_JOINER =
 const JOINING =
   "\\p{sc=Arab}\\p{sc=Syrc}\\p{sc=Mong}\\p{sc=Deva}\\p{sc=Beng}\\p{sc=Guru}\\p{sc=Gujr}\\p{sc=Orya}" +
   "\\p{sc=Taml}\\p{sc=Telu}\\p{sc=Knda}\\p{sc=Mlym}\\p{sc=Sinh}\\p{sc=Khmr}\\p{sc=Mymr}";
-const LETTER_JOINER = new RegExp(`(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`, "gu");
+/** Such a script has signs that are not seen themselves. */
+const LETTER = `(?!\\p{Default_Ignorable_Code_Point})[${JOINING}]`;
+const BETWEEN_LETTERS = `(?<=${LETTER})[\\u200c\\u200d](?=${LETTER})`;
+const LETTER_JOINER = new RegExp(BETWEEN_LETTERS, "gu");
 
 const REFUSED = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}]/u;
 const VISIBLE = /[^\p{M}\p{Z}\u2800]/u;
@@ -28,6 +31,29 @@ export function cleanName(name: string): string | undefined {
   const written = clean.replace(EMOJI_JOINER, "").replace(LETTER_JOINER, "").replace(VARIANT, "");
   if (REFUSED.test(written) || !VISIBLE.test(written)) return undefined;
   return codePoints(clean) > NAME_LIMIT ? undefined : clean;
+}
+
+const EMOJI = "\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?";
+/**
+ * What is unseen and stays: the joiners and the variation selector of an emoji, and a joiner between letters that
+ * are written with one. Beside each stands something that is seen.
+ */
+const STAYS = `[0-9#*]\\ufe0f\\u20e3|${EMOJI}(?:\\u200d${EMOJI})*|${BETWEEN_LETTERS}`;
+/**
+ * Controls but the tab and the newline; what turns the direction of the text around it; what readers show nothing
+ * for, such as zero-width spaces, variation selectors, annotations and tags, which spell words that only a model sees.
+ */
+const UNSEEN =
+  "[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\ufff9-\\ufffb\\u{13430}-\\u{1343f}" +
+  "\\p{Default_Ignorable_Code_Point}\\p{Noncharacter_Code_Point}]";
+const SEEN_OR_NOT = new RegExp(`(${STAYS})|${UNSEEN}`, "gu");
+
+/**
+ * A text without what nobody sees, so that it neither hides words nor passes for another; nothing that is seen is
+ * lost, and emoji stay whole.
+ */
+export function withoutUnseen(text: string): string {
+  return text.replace(SEEN_OR_NOT, (_, stays: string | undefined) => stays ?? "");
 }
 
 /** Whether a text may be stored: no lone surrogate, which UTF-8 cannot hold, and no NUL, where SQLite may end it. */

@@ -40,7 +40,22 @@ describe("PIPE-5 who is trusted", () => {
       name: "Anna",
     });
     expect(who("github", "mallory", { kind: "agent" })).toMatchObject({ kind: "stranger", trusted: false });
-    expect(who("linear", OFFICE_ACTOR.id)).toMatchObject({ trusted: false });
+  });
+
+  test("the office is itself on the board and by the clock, and nobody whom another source calls so", () => {
+    for (const source of ["board", "schedule"])
+      expect(who(source, OFFICE_ACTOR.id)).toMatchObject({ kind: "office", trusted: true });
+    for (const source of ["linear", "github", "office", "room"])
+      for (const place of [{}, { chat: true }])
+        expect(who(source, OFFICE_ACTOR.id, { name: "office" }, place)).toMatchObject({
+          kind: "stranger",
+          trusted: false,
+        });
+    const named = teamSchema.parse({ humans: [{ name: "Eve", identities: { linear: OFFICE_ACTOR.id } }] });
+    expect(whoIs(named, { source: "linear", id: OFFICE_ACTOR.id })).toMatchObject({
+      kind: "human",
+      name: "Eve",
+    });
   });
 
   test.each(["OWNER", "MEMBER", "COLLABORATOR", "member"])("GitHub's word %s is enough", (association) => {
@@ -59,6 +74,17 @@ describe("PIPE-5 who is trusted", () => {
     expect(bot("renovate[bot]", "acme/other")).toMatchObject({ kind: "bot", trusted: false });
     expect(bot("renovate[bot]")).toMatchObject({ kind: "bot", trusted: false });
     expect(bot("other[bot]", "acme/shop")).toMatchObject({ kind: "bot", trusted: false });
+    // An app is named as people say it, too; a user of the same login is no bot and no app's.
+    const said = teamSchema.parse({ repositories: [{ repo: "acme/shop", bots: ["renovate"] }] });
+    const at = { repo: "Acme/Shop" };
+    for (const id of ["renovate[bot]", "Renovate[Bot]"])
+      expect(whoIs(said, { source: "github", id, kind: "bot" }, at)).toMatchObject({ trusted: true });
+    for (const [source, id] of [
+      ["github", "renovate"],
+      ["github", "renovate2[bot]"],
+      ["gitlab", "renovate[bot]"],
+    ] as const)
+      expect(whoIs(said, { source, id, kind: "human" }, at)).toMatchObject({ trusted: false });
     expect(who("github", "sneaky[bot]", { association: "OWNER" }, { repo: "acme/shop" })).toMatchObject({
       kind: "bot",
       trusted: false,
@@ -79,11 +105,14 @@ test("PIPE-5: nobody is trusted whom no source's own id names", () => {
   fc.assert(
     fc.property(
       fc.constantFrom("github", "linear", "jira", ...OWN_SOURCES),
-      fc.oneof(fc.string({ minLength: 1 }), fc.constantFrom("Anna", "__proto__", "constructor", "toString")),
+      fc.oneof(
+        fc.string({ minLength: 1 }),
+        fc.constantFrom("Anna", "@Office", "office", "__proto__", "constructor", "toString"),
+      ),
       fc.option(fc.constantFrom("human" as const, "agent" as const, "bot" as const), { nil: undefined }),
       fc.boolean(),
       (source, id, kind, chat) => {
-        fc.pre(!known.has(id.toLowerCase()) && id !== OFFICE_ACTOR.id);
+        fc.pre(!known.has(id.toLowerCase()));
         expect(
           whoIs(team, { source, id, kind, name: "Anna", association: "NONE" }, { repo: "acme/shop", chat })
             .trusted,

@@ -5,6 +5,10 @@ import type { Team } from "../wire/team.ts";
 export const OFFICE_ACTOR = { id: "@office", name: "office" } as const;
 /** Sources that are ourselves: no token from outside speaks for them (WORK-4). */
 export const OWN_SOURCES: readonly string[] = ["board", "room", "office", "schedule"];
+/** Whether it was we ourselves, who act on the board and by the clock: any other source may call anybody so. */
+export function isOffice({ source, id }: { source: string; id: string }): boolean {
+  return id === OFFICE_ACTOR.id && (source === "board" || source === "schedule");
+}
 /** GitHub's words for who may write to a repository. */
 const INSIDERS = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
@@ -74,6 +78,8 @@ function chatAuthor(team: Team, id: string): { handle?: string; human?: Team["hu
  */
 export function whoIs(team: Team, actor: Named, place: { repo?: string; chat?: boolean } = {}): Who {
   const { source, id } = actor;
+  if (isOffice(actor))
+    return { kind: "office", trusted: true, why: "the office itself", name: "office", key: "office" };
   const shown = actor.name ?? id;
   const { handle, human } =
     place.chat && source === "office"
@@ -103,12 +109,13 @@ export function whoIs(team: Team, actor: Named, place: { repo?: string; chat?: b
     };
   }
   const key = `${source}:${source === "github" ? id.toLowerCase() : id}`;
-  if (id === OFFICE_ACTOR.id && OWN_SOURCES.includes(source))
-    return { kind: "office", trusted: true, why: "the office itself", name: "office", key: "office" };
   if (actor.kind === "bot" || /\[bot\]$/i.test(id)) {
     const bots =
       team.repositories.find((r) => r.repo.toLowerCase() === place.repo?.toLowerCase())?.bots ?? [];
-    const trusted = bots.some((bot) => same(source, bot, id));
+    // GitHub writes an app `renovate[bot]`, and people say `renovate`: no user who has that login is a bot.
+    const names = (bot: string) =>
+      same(source, bot, id) || (source === "github" && same(source, `${bot}[bot]`, id));
+    const trusted = bots.some(names);
     const why = trusted
       ? "a bot that the team lets wake people here"
       : "a bot that the team has not named for this repository";

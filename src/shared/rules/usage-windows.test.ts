@@ -15,6 +15,13 @@ it("USE-3: from the threshold on a window holds until its reset and 30 seconds",
   expect(windowHold({ at: NOW, windows: [full] }, 0.9, NOW + HOUR + 30_000)).toBeUndefined();
 });
 
+it("USE-3: why it holds is a sentence whatever was reported", () => {
+  for (const utilization of [0.95, 1.3, 1e308, Number.MAX_VALUE])
+    expect(windowHold({ at: NOW, windows: [{ name: "5h", utilization }] }, 0.9, NOW)?.why).toMatch(
+      /^(?:9[0-9]|1[0-9]{2}|more than 10000) % of the usage window 5h is used; the team pauses at 90 %$/,
+    );
+});
+
 it("USE-3: without a reset it holds one hour from its report, and never longer than eight days", () => {
   const full = { name: "w", utilization: 1 };
   expect(windowHold({ at: NOW, windows: [full] }, 0.9, NOW + 5)?.until).toBe(NOW + HOUR);

@@ -48,7 +48,8 @@ export function windowHold(report: WindowsReport, pauseAt: number, now: number):
   return hold;
 }
 
-const percent = (part: number) => `${Math.round(part * 100)} %`;
+/** What no window can mean is said as what it is at most. */
+const percent = (part: number) => (part > 100 ? "more than 10000 %" : `${Math.round(part * 100)} %`);
 
 /** The busiest window, if it was reported within the hour (ITEM-3). */
 export function busiestWindow(report: WindowsReport | undefined, now: number): UsageWindow | undefined {

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { OFFICE_ACTOR } from "./trust.ts";
 import {
   type CheckLine,
   ciOf,
@@ -237,4 +238,12 @@ test("WORK-1: what an event's type says of its ticket", () => {
     assignee_by: undefined,
     source: "linear",
   });
+});
+
+const byOffice = (source: string) =>
+  ticketGiven({ type: "ticket.updated", source, actor: { id: OFFICE_ACTOR.id }, ticket: { key: "BP-1" } });
+
+test("PIPE-5 WORK-1: a ticket is its tracker's, also when somebody there is called as the office is", () => {
+  expect(byOffice("linear")["source"]).toBe("linear");
+  for (const source of ["board", "office"]) expect(byOffice(source)["source"]).toBeUndefined();
 });

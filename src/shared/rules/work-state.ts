@@ -4,7 +4,7 @@
  * moment; then what came last stands, and a merge stands over a close over an opening.
  */
 import type { WorkEvent } from "../wire/work.ts";
-import { OFFICE_ACTOR } from "./trust.ts";
+import { isOffice } from "./trust.ts";
 
 /** A field as its source last gave it, and when, ms by the source's own clock. */
 export interface Stamp {
@@ -206,11 +206,12 @@ export function ticketGiven(
 ): Record<string, unknown> {
   const { ticket, type } = event;
   if (!ticket) return {};
+  const ours = event.source === "office" || isOffice({ source: event.source, id: event.actor.id });
   const closed = ticket.status === "canceled" ? "canceled" : "done";
   const assignee = ticket.assignee === undefined && type === "ticket.unassigned" ? null : ticket.assignee;
   return {
     // What we ourselves do to a ticket does not make it ours.
-    source: event.source === "office" || event.actor.id === OFFICE_ACTOR.id ? undefined : event.source,
+    source: ours ? undefined : event.source,
     title: ticket.title,
     url: ticket.url,
     description: ticket.description,

@@ -60,7 +60,13 @@ describe("the config", () => {
     const bad = await board.put("key: NEW\npeople:\n  - {handle: X, name: X, role: dev}\n", "1");
     expect(bad).toMatchObject({
       ok: false,
-      error: { code: "invalid", details: [{ path: "people.0.handle", line: 3 }] },
+      error: {
+        code: "invalid",
+        details: [
+          { path: "people.0.handle", line: 3 },
+          { path: "people.0.role", line: 3 },
+        ],
+      },
     });
     expect(value(await board.calls.getTeam(board.owner)).version).toBe(1);
     expect(await board.letters()).toEqual([]);

@@ -42,8 +42,16 @@ export function acceptedRound(desk: Desk, row: ItemRow): RoundRow | undefined {
   );
 }
 
-export function goesTo(row: ItemRow): { to: string; by: string; due: number } {
-  return JSON.parse(row.moving ?? "{}") as { to: string; by: string; due: number };
+export interface Moving {
+  to: string;
+  by: string;
+  /** When it leaves though nobody let go of it. */
+  due: number;
+  /** It could not leave: when that is tried again. */
+  again?: number;
+}
+export function goesTo(row: ItemRow): Moving {
+  return JSON.parse(row.moving ?? "{}") as Moving;
 }
 
 /** Where an item that was here went; its round, 0 when the agent had none of it, and that round's outcome. */

@@ -12,7 +12,6 @@ import { addJournal, pendingFeedback } from "../store/parts.ts";
 import { changePerson } from "../store/person.ts";
 import { changeRound, type RoundEnd, type RoundRow, round } from "../store/rounds.ts";
 import { takeUsage } from "../usage.ts";
-import { release } from "./moves.ts";
 import { moveTo } from "./states.ts";
 import { itemEvent, tellHumans } from "./tell.ts";
 
@@ -139,8 +138,8 @@ function takeLate(desk: Desk, row: ItemRow, of: RoundRow, ending: Ending, frame:
       author: desk.handle,
       text: of.ended === "done" ? ending.text : `Handed back after it was ${of.ended}: ${ending.text}`,
     });
+  // If it goes elsewhere it leaves with the end of this work.
   change(desk.db, row.id, { held: 0 }, { quietly: true });
-  if (row.moving !== null) release(desk, row.id);
 }
 
 /** The same, where the item went to another office already: its words follow it. */

@@ -1,7 +1,8 @@
 /** An item goes to another office whole (OFFER-7, TEAM-3): rows, and nothing of its run. */
+import { linesOf, pieces } from "../../../src/shared/rules/pieces.ts";
 import type { SqlValue } from "../../kit/db.ts";
 import type { Desk } from "../desk.ts";
-import type { MovedItem, OfficeLetters } from "../letters.ts";
+import type { OfficeLetters } from "../letters.ts";
 import { goesTo } from "../messages/own.ts";
 import { noteItem } from "../moments.ts";
 import { cancelQuestions } from "../questions.ts";
@@ -15,6 +16,12 @@ import { note } from "./tell.ts";
 
 /** An agent that was told nothing yet may go on for so long before the item is queued elsewhere (OFFER-7). */
 const LET_GO_MS = 120_000;
+/** After so long an item that could not leave is tried again. */
+const AGAIN_MS = 60_000;
+/** Characters of a piece: as a letter it is three times as many bytes at most, and a row holds 2 MB. */
+const PART_SIZE = 300_000;
+
+type Row = Record<string, SqlValue>;
 
 /** What travels: the tables, and the columns that number their rows here alone. */
 const TABLES: Readonly<Record<string, { of: string; own?: string }>> = {
@@ -51,30 +58,36 @@ export function moveToOffice(desk: Desk, id: string, to: string, by: string): vo
   else release(desk, id);
 }
 
-/** Sends on what the agent has let go of, and what nobody let go of in time. */
+/**
+ * Sends on what the agent has let go of, and what nobody let go of in time. Each goes by itself: one that cannot stays
+ * as it is, is tried again in a minute, and holds up no other.
+ */
 export function releaseDue(desk: Desk): void {
   for (const row of desk.db.all<ItemRow>("SELECT * FROM items WHERE moving IS NOT NULL")) {
-    const { due } = goesTo(row);
-    if (row.held === 0 || due <= desk.now) release(desk, row.id);
-    else desk.alarm("moving", due);
+    const moving = goesTo(row);
+    const at = Math.max(row.held === 0 ? 0 : moving.due, moving.again ?? 0);
+    if (at <= desk.now && desk.apart(() => release(desk, row.id))) continue;
+    const next = at > desk.now ? at : desk.now + AGAIN_MS;
+    if (next !== at)
+      change(desk.db, row.id, { moving: JSON.stringify({ ...moving, again: next }) }, { quietly: true });
+    desk.alarm("moving", next);
   }
 }
 
-/** The item leaves: a letter with its rows, and a line here that says where it went. */
-export function release(desk: Desk, id: string): void {
+/** The item leaves: letters with its rows, and a line here that says where it went. */
+function release(desk: Desk, id: string): void {
   const row = mustItem(desk, id);
   const { to, by } = goesTo(row);
   const ran = round(desk.db, id, row.round);
   // Their answers would come here: whoever goes on asks anew.
   cancelQuestions(desk, id);
   const named = JSON.stringify(namedBy(desk, id));
-  const rows: MovedItem["rows"] = {};
-  for (const [table, { of, own }] of Object.entries(TABLES)) {
-    rows[table] = desk.db
-      .all<Record<string, SqlValue>>(`SELECT * FROM ${table} WHERE ${of} = ? ORDER BY 1, 2`, id)
-      .map((one) => Object.fromEntries(Object.entries(one).filter(([column]) => column !== own)));
+  let parts = 0;
+  for (const text of pieces(linesFor(desk, id), PART_SIZE))
+    desk.toOffice(to, "moved_part", { item: id, n: parts++, text });
+  desk.toOffice(to, "moved", { item: id, from: desk.handle, parts });
+  for (const [table, { of }] of Object.entries(TABLES))
     desk.db.run(`DELETE FROM ${table} WHERE ${of} = ?`, id);
-  }
   desk.db.run("DELETE FROM said WHERE item = ?", id);
   desk.db.run(
     "INSERT OR REPLACE INTO left_items (item, target, by, at, round, kind, outcome, named) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -87,24 +100,39 @@ export function release(desk: Desk, id: string): void {
     ran?.outcome ?? null,
     named,
   );
-  desk.toOffice(to, "moved", { item: { id, from: desk.handle, rows } });
   desk.changed(id);
 }
 
-/** An item comes from another office: it is queued here by its number, for a round of its own (OFFER-7). */
-export function takeMoved(desk: Desk, { item: moved }: OfficeLetters["moved"]): void {
-  const { db } = desk;
-  if (item(db, moved.id)) return;
-  db.run("DELETE FROM left_items WHERE item = ?", moved.id);
-  for (const table of Object.keys(TABLES))
-    for (const row of moved.rows[table] ?? []) {
-      const columns = Object.keys(row);
-      db.run(
-        `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`,
-        ...Object.values(row),
-      );
+/** Each row of an item as a line. */
+function* linesFor(desk: Desk, id: string): Generator<string> {
+  for (const [table, { of, own }] of Object.entries(TABLES))
+    for (const row of desk.db.each<Row>(`SELECT * FROM ${table} WHERE ${of} = ? ORDER BY 1, 2`, id)) {
+      if (own !== undefined) delete row[own];
+      yield JSON.stringify([table, row]);
     }
-  const row = mustItem(desk, moved.id);
+}
+
+/** A piece of an item that is on its way here: kept aside, since half an item is nobody's work. */
+export function takePart({ db }: Desk, { item: id, n, text }: OfficeLetters["moved_part"]): void {
+  if (n === 0) db.run("DELETE FROM arriving WHERE item = ?", id);
+  db.run("INSERT OR REPLACE INTO arriving (item, n, text) VALUES (?, ?, ?)", id, n, text);
+}
+
+/** An item has come from another office: it is queued here by its number, for a round of its own (OFFER-7). */
+export function takeMoved(desk: Desk, moved: OfficeLetters["moved"]): void {
+  const { db } = desk;
+  if (item(db, moved.item)) return;
+  db.run("DELETE FROM left_items WHERE item = ?", moved.item);
+  for (const line of linesOf(arrived(desk, moved))) {
+    const [table, columns] = JSON.parse(line) as [string, Row];
+    const names = Object.keys(columns);
+    db.run(
+      `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
+      ...Object.values(columns),
+    );
+  }
+  db.run("DELETE FROM arriving WHERE item = ?", moved.item);
+  const row = mustItem(desk, moved.item);
   noteItem(desk, row);
   const last = round(db, row.id, row.round);
   const fresh = last !== undefined && last.accepted_at === null && last.ended_at === null;
@@ -126,6 +154,20 @@ export function takeMoved(desk: Desk, { item: moved }: OfficeLetters["moved"]): 
     why: `came from ${moved.from}`,
     next: { priority },
   });
+}
+
+/** The pieces of an item, in order. */
+function* arrived({ db }: Desk, { item: id, parts }: OfficeLetters["moved"]): Generator<string> {
+  let n = 0;
+  for (const row of db.each<{ n: number; text: string }>(
+    "SELECT n, text FROM arriving WHERE item = ? ORDER BY n",
+    id,
+  )) {
+    if (row.n !== n) break;
+    n += 1;
+    yield row.text;
+  }
+  if (n !== parts) throw new Error("a piece of a moved item is missing");
 }
 
 /** Words that follow an item to where it went (OFFER-7). */

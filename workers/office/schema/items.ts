@@ -88,3 +88,9 @@ CREATE TABLE answers (
   n INTEGER PRIMARY KEY AUTOINCREMENT, connection TEXT NOT NULL, id TEXT NOT NULL, hash TEXT NOT NULL, answer TEXT,
   UNIQUE (connection, id)
 ) STRICT`;
+
+/** Pieces of items that are on their way here (OFFER-7). */
+export const ARRIVING_TABLE = `
+CREATE TABLE arriving (
+  item TEXT NOT NULL, n INTEGER NOT NULL, text TEXT NOT NULL, PRIMARY KEY (item, n)
+) STRICT`;

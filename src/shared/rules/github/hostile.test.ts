@@ -91,3 +91,34 @@ test("WORK-2 a hostile payload is events that fit, or nothing, and never a fault
     ),
   ).toEqual([]);
 });
+
+const anna = { login: "anna", type: "User" };
+const app = { login: "tidy[bot]", type: "Bot" };
+const repository = { full_name: "acme/shop" };
+const said = {
+  id: 7,
+  user: anna,
+  author_association: "OWNER",
+  body: "x",
+  created_at: "2026-01-01T00:00:00Z",
+};
+const on = { repository, issue: { number: 3, state: "open" }, pull_request: { number: 3, state: "open" } };
+
+test("PIPE-5 words that somebody else wrote anew are not their author's, whatever GitHub calls the author", () => {
+  for (const name of ["issue_comment", "pull_request_review_comment"]) {
+    const by = (action: string, sender: object) =>
+      take(name, { ...on, action, sender, comment: said })[0]?.actor;
+    const author = { id: "anna", kind: "human", association: "OWNER" };
+    expect(by("created", app)).toEqual(author);
+    expect(by("edited", { ...anna, login: "Anna" })?.association).toBeUndefined();
+    expect(by("edited", anna)).toEqual(author);
+    expect(by("edited", app)).toEqual({ id: "tidy[bot]", kind: "bot" });
+  }
+});
+
+test("WORK-2 what GitHub may come to do to a comment or a review is not taken for a new one", () => {
+  const review = { ...said, state: "approved", submitted_at: said.created_at };
+  for (const action of ["pinned", "minimized", "", 7, undefined])
+    for (const name of ["issue_comment", "pull_request_review_comment", "pull_request_review"])
+      expect(take(name, { ...on, action, sender: anna, comment: said, review })).toEqual([]);
+});

@@ -12,7 +12,7 @@ import {
   urlAt,
   wholeAt,
 } from "./fields.ts";
-import { authorOf, commentOf, namedPr, prOfIssue, senderOf, takenAwayAt, writtenAt } from "./parts.ts";
+import { commentOf, namedPr, prOfIssue, senderOf, takenAwayAt, writerOf, writtenAt } from "./parts.ts";
 import { isPull } from "./pulls.ts";
 
 type Ticket = NonNullable<WorkEvent["ticket"]>;
@@ -50,8 +50,9 @@ export function issueComment(payload: Fields, repo: string, received: string): D
   const comment = commentOf(given);
   const pr = isPull(issue) ? prOfIssue(repo, issue) : undefined;
   const ticket = isPull(issue) ? undefined : ticketOf(repo, issue);
+  const action = textAt(payload, "action", 60);
   if (!comment || !(pr || ticket)) return [];
-  if (textAt(payload, "action", 60) === "deleted")
+  if (action === "deleted")
     return [
       {
         type: pr ? "pr.updated" : "ticket.updated",
@@ -61,11 +62,12 @@ export function issueComment(payload: Fields, repo: string, received: string): D
         comment: { ...comment, body: "", deleted: true },
       },
     ];
+  if (action !== "created" && action !== "edited") return [];
   return [
     {
       type: pr ? "pr.commented" : "ticket.commented",
       at: writtenAt(given, received),
-      actor: authorOf(given),
+      actor: writerOf(payload, given),
       ...known({ pr, ticket }),
       comment,
     },

@@ -45,6 +45,14 @@ export function senderOf(payload: Fields, authored: Fields = {}): Actor {
   return author.id === sender.id ? author : sender;
 }
 
+/**
+ * Whose words a comment has: its author's, until somebody else wrote them anew. Who may edit what others wrote is not
+ * who they are (PIPE-5).
+ */
+export function writerOf(payload: Fields, comment: Fields): Actor {
+  return textAt(payload, "action", 60) === "edited" ? senderOf(payload, comment) : authorOf(comment);
+}
+
 /** A pull request as it stands in a payload, as far as the payload says. */
 export function prOf(repo: string, pull: Fields): Pr | undefined {
   const number = wholeAt(pull, "number");

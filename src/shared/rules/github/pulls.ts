@@ -13,7 +13,7 @@ import {
   textAt,
   urlAt,
 } from "./fields.ts";
-import { authorOf, commentOf, namedPr, prOf, senderOf, takenAwayAt, writtenAt } from "./parts.ts";
+import { authorOf, commentOf, namedPr, prOf, senderOf, takenAwayAt, writerOf, writtenAt } from "./parts.ts";
 
 /** What an action on a pull request is; all others change something of it and are `pr.updated`. */
 const ACTIONS: Readonly<Record<string, WorkEventType>> = {
@@ -49,6 +49,8 @@ export function pullRequest(payload: Fields, repo: string, received: string): Dr
   ];
 }
 
+/** What is done to a review; what the host thinks of later is nothing. */
+const REVIEWED = new Set(["submitted", "edited", "dismissed"]);
 const STATES = ["approved", "changes_requested", "commented", "dismissed"] as const;
 
 export function pullRequestReview(payload: Fields, repo: string, received: string): Draft[] {
@@ -57,9 +59,10 @@ export function pullRequestReview(payload: Fields, repo: string, received: strin
   const pr = prOf(repo, pull);
   const id = idAt(given, "id");
   const state = STATES.find((one) => one === textAt(given, "state", 40)?.toLowerCase());
-  if (!pr || id === undefined || state === undefined) return [];
+  const action = textAt(payload, "action", 60) ?? "";
+  if (!pr || id === undefined || state === undefined || !REVIEWED.has(action)) return [];
   const submitted = instantAt(given, "submitted_at");
-  const first = textAt(payload, "action", 60) === "submitted";
+  const first = action === "submitted";
   return [
     {
       type: "pr.reviewed",
@@ -82,8 +85,9 @@ export function pullRequestReviewComment(payload: Fields, repo: string, received
   const given = objectAt(payload, "comment");
   const pr = prOf(repo, objectAt(payload, "pull_request"));
   const comment = commentOf(given);
+  const action = textAt(payload, "action", 60);
   if (!pr || !comment) return [];
-  if (textAt(payload, "action", 60) === "deleted")
+  if (action === "deleted")
     return [
       {
         type: "pr.updated",
@@ -93,9 +97,9 @@ export function pullRequestReviewComment(payload: Fields, repo: string, received
         comment: { ...comment, body: "", deleted: true },
       },
     ];
-  return [
-    { type: "pr.inline_commented", at: writtenAt(given, received), actor: authorOf(given), pr, comment },
-  ];
+  if (action !== "created" && action !== "edited") return [];
+  const actor = writerOf(payload, given);
+  return [{ type: "pr.inline_commented", at: writtenAt(given, received), actor, pr, comment }];
 }
 
 export function pullRequestReviewThread(payload: Fields, repo: string, received: string): Draft[] {

@@ -13,6 +13,10 @@ export const CLOSE = {
   silent: 4408,
   /** The team's config changed: connect again for the new one. */
   restart: 1012,
+  /** Too many connections have said no hello: try again (OFF-2). */
+  crowded: 1013,
+  /** Too much was sent before the welcome (OFF-2). */
+  hasty: 1008,
 } as const;
 
 /** Which code when: OFF-4. */

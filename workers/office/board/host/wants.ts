@@ -10,6 +10,9 @@ import { type PrRow, prKey, prRow, prRows } from "../work/store.ts";
 export const TOKEN = "github_token";
 /** Ids of the events that a read itself makes. */
 export const READ_EVENT = "read:";
+/** Whether a read made an event; another source may call its own anything. */
+export const isRead = ({ id, source }: WorkEvent): boolean =>
+  source === "github" && id.startsWith(READ_EVENT);
 
 /** A pull request by number, a base by branch, a job by number. */
 export interface Wanted {
@@ -81,7 +84,7 @@ export function failedJobs(ledger: BoardLedger, api: string, pr: PrRow): Wanted[
 
 /** Writes down what an event makes worth reading, in its transaction; the reading comes after (WORK-5). */
 export function wantAfter(ledger: BoardLedger, event: WorkEvent): void {
-  if (event.id.startsWith(READ_EVENT) || !canRead(ledger)) return;
+  if (isRead(event) || !canRead(ledger)) return;
   const { pr, check, push, type } = event;
   if (push) return afterPush(ledger, push);
   const rows = check

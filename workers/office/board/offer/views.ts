@@ -1,5 +1,6 @@
 /** The things of a wake bundle as an offer shows them, each within `pipeline.context` (OFFER-4, OFFER-8). */
 
+import { issueRepo } from "../../../../src/shared/rules/repo-of.ts";
 import type { Why } from "../../../../src/shared/rules/wake.ts";
 import { type Fields, mergeableOf, textOf } from "../../../../src/shared/rules/work-state.ts";
 import type { Wake } from "../../../../src/shared/wire/agent/index.ts";
@@ -44,7 +45,12 @@ export function ticketView(ledger: BoardLedger, key: string, why: Why): Wake["ti
       description: description === undefined ? undefined : words(ledger, description),
       comments: comments.toReversed().map(({ at, actor, fields }) => {
         const { url, body } = said(fields);
-        return known({ author: shown(writer(ledger, actor)), at: iso(at), url, body: words(ledger, body) });
+        return known({
+          author: shown(writer(ledger, actor, issueRepo(row.key))),
+          at: iso(at),
+          url,
+          body: words(ledger, body),
+        });
       }),
       moreComments: n > comments.length ? n - comments.length : undefined,
       why,

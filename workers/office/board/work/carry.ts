@@ -4,6 +4,7 @@ import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
 import type { BoardLetters, ItemRef, Wake } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { makeAct } from "./acts.ts";
+import { leadOn } from "./talk.ts";
 import { tell } from "./tell.ts";
 
 /** One line of a trace. */
@@ -143,6 +144,7 @@ export function takeWoken(ledger: BoardLedger, { handle, eventId, item }: BoardL
     eventId,
     handle,
   );
+  leadOn(ledger, eventId, item);
 }
 
 /** An item was canceled: what had made its round says so. */

@@ -1,5 +1,4 @@
 /** Reads what the pipeline decides on (PIPE-1): the state as it is once the event is in. */
-import { countsAsTalk } from "../../../../src/shared/rules/pipeline.ts";
 import type {
   CheckFact,
   DocFact,
@@ -25,6 +24,7 @@ import {
   verdictOf,
 } from "./prs.ts";
 import { docRow, type PrRow, prKey, prRow, type TicketRow, ticketRow } from "./store.ts";
+import type { Talk } from "./talk.ts";
 
 /** What is dropped when it is not there. */
 const given = <T extends Record<string, unknown>>(fields: T) =>
@@ -133,36 +133,6 @@ export function askedOf(ledger: BoardLedger, event: WorkEvent): string[] {
   return [...new Set(names.flatMap((name) => personOf(ledger.team, event.source, name) ?? []))];
 }
 
-/** What an event's talk is counted on: its pull request, else its ticket (PIPE-2). */
-export function talkRef(event: WorkEvent): { type: "pr" | "ticket"; ref: string } | undefined {
-  if (event.pr) return { type: "pr", ref: prKey(event.pr) };
-  return event.ticket && { type: "ticket", ref: event.ticket.key };
-}
-
-/** How an event counts in the talk on what it is about: `human` begins it anew. */
-export function talkMark(event: WorkEvent, who: Who): "agent" | "human" | null {
-  if (who.kind === "human" && who.trusted) return "human";
-  return who.kind === "person" && countsAsTalk(event) ? "agent" : null;
-}
-
-function talkOf(ledger: BoardLedger, event: WorkEvent): { count: number; stretch: string } {
-  const about = talkRef(event);
-  if (!about) return { count: 0, stretch: "" };
-  const marks = ledger.db.all<{ n: number; counts: string }>(
-    `SELECT n, counts FROM event_refs WHERE type = ? AND ref = ? AND counts IS NOT NULL ORDER BY n DESC LIMIT ?`,
-    about.type,
-    about.ref,
-    ledger.team.policies.agent_events,
-  );
-  const human = marks.findIndex((mark) => mark.counts === "human");
-  const first = ledger.db.one<{ n: number | null }>(
-    "SELECT max(n) AS n FROM event_refs WHERE type = ? AND ref = ? AND counts = 'human'",
-    about.type,
-    about.ref,
-  );
-  return { count: human < 0 ? marks.length : human, stretch: `${about.type}:${about.ref}:${first?.n ?? 0}` };
-}
-
 function hostThread(ledger: BoardLedger, pr: string, id: string): string | null | undefined {
   return ledger.db.one<{ host: string | null }>("SELECT host FROM threads WHERE pr = ? AND id = ?", pr, id)
     ?.host;
@@ -195,6 +165,7 @@ export interface Asked {
   /** Whom the ticket was assigned to before the event. */
   before?: string | undefined;
   caused: boolean;
+  talk: Talk;
 }
 
 /** Everything that {@link decide} looks at. */
@@ -203,14 +174,13 @@ export function factsOf(ledger: BoardLedger, event: WorkEvent, asked: Asked): Fa
   const doc = event.doc && docFact(ledger, event.doc.id);
   const key = event.ticket?.key ?? event.item?.tickets[0] ?? doc?.ticket;
   const ticket = key === undefined ? undefined : ticketRow(ledger, key);
-  const { count, stretch } = talkOf(ledger, event);
   const found = event.item && foundBy(ledger, event.item);
   return {
     eventId: asked.eventId,
     who: asked.who,
     asked: askedOf(ledger, event),
-    agentEvents: count,
-    stretch,
+    agentEvents: asked.talk.count,
+    stretch: asked.talk.stretch,
     caused: asked.caused,
     used: event.type === "item.ended" && event.item ? usedBy(ledger, event.item.tickets) : {},
     ...(ticket ? { ticket: ticketFact(ledger, ticket, asked.before) } : {}),

@@ -5,6 +5,8 @@ import { type WorkEventGiven, type WorkEventType } from "../../../../src/shared/
 import { refuse } from "../../../kit/result.ts";
 import type { Identity } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
+import { sourceOf } from "../tickets/read.ts";
+import { ticketRow } from "./store.ts";
 import { takeEvent } from "./take.ts";
 
 /** What only the office itself can say. */
@@ -48,10 +50,28 @@ export function workEvent(ledger: BoardLedger, by: Identity, given: WorkEventGiv
     refuse("invalid", "An event pr.reviewed has the review.", {
       details: [{ path: "review", message: "is missing" }],
     });
+  mustKeepTicket(ledger, hook.source, given);
   // What GitHub calls somebody counts in its own signed deliveries alone (PIPE-5).
   const { association: _, ...actor } = given.actor;
   const { id, duplicate } = takeEvent(ledger, { ...given, actor, source: hook.source });
   return { event_id: id, ...(duplicate ? { duplicate: true as const } : {}) };
+}
+
+/**
+ * The board's own tickets are changed here, and GitHub's issues by its own signed deliveries (WORK-2, WORK-3): another
+ * tool that says their key means something else. Where another tracker keeps the tickets, it takes over the board's.
+ */
+function mustKeepTicket(ledger: BoardLedger, source: string, { id, type, ticket }: WorkEventGiven): void {
+  const row = type.startsWith("ticket.") && ticket ? ticketRow(ledger, ticket.key) : undefined;
+  const keeper = row && sourceOf(row);
+  if (row === undefined || keeper === source) return;
+  if (keeper !== "github" && !(keeper === "board" && ledger.team.tracker.kind === "board")) return;
+  // What was taken before is answered as then, whoever keeps the ticket now (PIPE-3).
+  if (ledger.db.one("SELECT 1 FROM events WHERE source = ? AND source_id = ?", source, id)) return;
+  refuse(
+    "conflict",
+    `The ticket ${row.key} is kept by ${keeper === "board" ? "this board" : "GitHub"}, and ${source} cannot change it. Send another key, or change the ticket where it is kept.`,
+  );
 }
 
 /** Whether a type is one of those that a token names: whole, or all of a kind as `ticket.*`. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { ANNA, asRule, NOTIFY, withLedger, workTeam } from "../../../testing/ledger.ts";
 import { check, onBoard, open, opened, pr, scoutBot, status, ticket, wakes } from "../../../testing/work.ts";
 import { manyEvents } from "../../../testing/work-events.ts";
+import { ticketView } from "../offer/views.ts";
 import { takeEvent } from "./take.ts";
 import { trace } from "./trace.ts";
 
@@ -88,6 +89,26 @@ describe("PIPE-5 on the board", () => {
         expect(
           t.decided(t.take({ type: "pr.commented", pr, actor, comment: { ...comment, id: actor.id } })),
         ).toEqual(["wake scout review_feedback"]);
+    });
+  });
+
+  test("PIPE-5 a bot that the repository names wakes by its issues too, and is no stranger in the offer", async () => {
+    await withLedger((t) => {
+      const say = (login: string, key = "acme/shop#3") =>
+        t.decided(
+          t.take({
+            actor: { id: login, kind: "bot" },
+            type: "ticket.commented",
+            ticket: { key },
+            comment: { id: `${login}${key}`, body: "Look" },
+          }),
+        );
+      t.take({ type: "ticket.assigned", ticket: { key: "acme/shop#3", assignee: "scout-bot" } });
+      expect(say("renovate[bot]")).toEqual(["wake scout review_feedback"]);
+      expect(say("evil[bot]")).toEqual(["ignore"]);
+      expect(say("renovate[bot]", "acme/other#3")).toEqual(["ignore"]);
+      const [shown] = ticketView(t.ledger, "acme/shop#3", { role: "trigger", source: "x" });
+      expect(shown?.comments.map(({ author }) => author)).toEqual(["renovate[bot]", "evil[bot] (untrusted)"]);
     });
   });
 

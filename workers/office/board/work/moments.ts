@@ -3,7 +3,7 @@ import { OWN_SOURCES, type Who } from "../../../../src/shared/rules/trust.ts";
 import { textOf } from "../../../../src/shared/rules/work-state.ts";
 import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
 import type { BoardLetters, OfficeLetters, Ref } from "../../letters.ts";
-import { READ_EVENT } from "../host/wants.ts";
+import { isRead } from "../host/wants.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { refsOf } from "./refs.ts";
 import { docRow, prRow, ticketRow } from "./store.ts";
@@ -81,7 +81,7 @@ function momentOf(ledger: BoardLedger, event: WorkEvent, id: string, who: Who, r
 /** Sends a new event to everybody with an item about it, once each. */
 export function sendMoments(ledger: BoardLedger, event: WorkEvent, id: string, who: Who): void {
   // What was read at a host is a state, and nobody did it.
-  if (LEFT_OUT.has(event.type) || event.id.startsWith(READ_EVENT)) return;
+  if (LEFT_OUT.has(event.type) || isRead(event)) return;
   const told = new Set<string>();
   for (const ref of refsOf(event))
     for (const { person } of ledger.db.all<{ person: string }>(
@@ -129,7 +129,7 @@ function backfill(ledger: BoardLedger, handle: string, ref: Ref): void {
   );
   for (const row of rows.toReversed()) {
     const event = JSON.parse(row.event) as WorkEvent;
-    if (!LEFT_OUT.has(event.type) && !event.id.startsWith(READ_EVENT))
+    if (!LEFT_OUT.has(event.type) && !isRead(event))
       ledger.toOffice(handle, "moment", momentOf(ledger, event, row.id, JSON.parse(row.who) as Who, ref));
   }
 }

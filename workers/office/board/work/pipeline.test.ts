@@ -250,6 +250,11 @@ describe("PIPE-1 documents, chat, questions, schedules", () => {
       expect(
         t.decided(t.take(message({ actor: { id: "usr_other", name: "Anna" } }, { message: "msg_2" }))),
       ).toEqual(["ignore"]);
+      const posing = message(
+        { source: "office", actor: { id: "@office" } },
+        { message: "m5", channel: "C1" },
+      );
+      expect(t.decided(t.take(posing))).toEqual(["ignore"]);
       expect(t.decided(t.take(message({}, { message: "msg_3", to: "ghost" })))).toEqual(["ignore"]);
       expect(t.decided(t.take(message({ actor: { id: "scout" } }, { message: "msg_4" })))).toEqual([
         "ignore scout",
@@ -288,7 +293,12 @@ describe("PIPE-1 documents, chat, questions, schedules", () => {
         title: "Look around",
         body: "All of it.",
       };
-      const at = t.take({ type: "schedule.due", source: "schedule", actor: { id: "x" }, schedule: due });
+      const at = t.take({
+        type: "schedule.due",
+        source: "schedule",
+        actor: { id: "@office" },
+        schedule: due,
+      });
       expect(t.decided(at)).toEqual(["wake bob assigned"]);
       expect(t.letters("wake", "bob").at(-1)).toMatchObject({
         trigger: "schedule",
@@ -296,7 +306,9 @@ describe("PIPE-1 documents, chat, questions, schedules", () => {
         body: "All of it.",
       });
       expect(
-        t.decided(t.take({ type: "schedule.due", source: "schedule", actor: { id: "x" }, schedule: due })),
+        t.decided(
+          t.take({ type: "schedule.due", source: "schedule", actor: { id: "@office" }, schedule: due }),
+        ),
       ).toEqual(["ignore bob"]);
     });
   });

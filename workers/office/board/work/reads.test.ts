@@ -2,12 +2,13 @@
 import { describe, expect, test } from "vitest";
 import type { WorkEventGiven } from "../../../../src/shared/wire/work.ts";
 import { Refused } from "../../../kit/result.ts";
-import { ANNA, withLedger } from "../../../testing/ledger.ts";
+import { ANNA, withLedger, workTeam } from "../../../testing/ledger.ts";
 import { approve, check, open, opened, pr, scoutBot, ticket, wakes } from "../../../testing/work.ts";
 import type { Identity } from "../../letters.ts";
 import { find } from "./find.ts";
 import { workEvent } from "./given.ts";
 import { currentWork, prList, ticketPrs } from "./reads.ts";
+import { ticketRow } from "./store.ts";
 import { trace, traceFor, workEvents } from "./trace.ts";
 
 const refusal = (work: () => unknown): string => {
@@ -198,6 +199,47 @@ describe("WORK-4 events of other tools", () => {
       expect(tried(hook, { type: "ticket.commented" })).toBe("invalid");
       expect(tried(any("x"), { type: "pr.reviewed", pr })).toBe("invalid");
       expect(t.db.one("SELECT count(*) AS n FROM events")).toEqual({ n: 0 });
+    });
+  });
+
+  test("WORK-3 WORK-4 a ticket of the board's, or an issue of GitHub's, is nothing that another tool may change", async () => {
+    await withLedger((t) => {
+      const github = { source: "github", actor: { id: "anna" } };
+      ticket(t);
+      t.take({ ...github, type: "ticket.created", ticket: { key: "acme/shop#9", title: "An issue" } });
+      const rows = () => t.db.all("SELECT key, fields FROM tickets ORDER BY key");
+      const before = [rows(), t.db.one("SELECT count(*) AS n FROM events"), t.office.length];
+      const types = ["created", "updated", "assigned", "unassigned", "closed", "commented"] as const;
+      const comment = { id: "c", body: "x" };
+      for (const [n, type] of types.entries())
+        for (const key of ["BP-1", "bp-1", "acme/shop#9"]) {
+          const about = { type: `ticket.${type}` as const, ticket: { key, title: "Mine now" }, comment };
+          expect([
+            type,
+            key,
+            refusal(() => t.work((l) => workEvent(l, hook, given({ id: `x${n}${key}`, ...about })))),
+          ]).toEqual([type, key, "conflict"]);
+        }
+      expect([rows(), t.db.one("SELECT count(*) AS n FROM events"), t.office.length]).toEqual(before);
+      // GitHub's own events by a token of that source go on; so does a tracker that takes over from the board.
+      const asGithub: Identity = { ...hook, hook: { source: "github", types: ["*"] } };
+      t.work((l) =>
+        workEvent(l, asGithub, given({ type: "ticket.updated", ticket: { key: "acme/shop#9" } })),
+      );
+      t.team = workTeam({ tracker: { kind: "events" } });
+      const at = new Date(t.now + 2000).toISOString();
+      const moved = given({
+        id: "m",
+        at,
+        type: "ticket.updated",
+        ticket: { key: "BP-1", title: "There now" },
+      });
+      const first = t.work((l) => workEvent(l, hook, moved));
+      expect(ticketRow(t.ledger, "BP-1")?.title).toBe("There now");
+      // Taken once is taken, whoever keeps the ticket by then.
+      t.team = workTeam();
+      t.db.run("UPDATE tickets SET fields = json_remove(fields, '$.source') WHERE key = 'BP-1'");
+      expect(t.work((l) => workEvent(l, hook, moved))).toEqual({ ...first, duplicate: true });
     });
   });
 

@@ -3,9 +3,10 @@
 import { mask } from "../../../../src/shared/rules/mask.ts";
 import { decide } from "../../../../src/shared/rules/pipeline.ts";
 import { endedKeys } from "../../../../src/shared/rules/pipeline-rules.ts";
+import { repoOf } from "../../../../src/shared/rules/repo-of.ts";
 import { firstBytes } from "../../../../src/shared/rules/text.ts";
 import { ticketKey } from "../../../../src/shared/rules/ticket-links.ts";
-import { OFFICE_ACTOR, type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
+import { type Who, whoIs } from "../../../../src/shared/rules/trust.ts";
 import { timeOf } from "../../../../src/shared/rules/work-state.ts";
 import { MAX_BODY_BYTES, type WorkEvent } from "../../../../src/shared/wire/work.ts";
 import { wantAfter } from "../host/wants.ts";
@@ -13,10 +14,11 @@ import type { BoardLedger } from "../ledger.ts";
 import { applyEvent } from "./apply.ts";
 import { carryOut, release } from "./carry.ts";
 import { derivedFrom } from "./derive.ts";
-import { assigneeOf, factsOf, talkMark } from "./facts.ts";
+import { assigneeOf, factsOf } from "./facts.ts";
 import { sendMoments } from "./moments.ts";
 import { refsOf } from "./refs.ts";
 import { ticketRow } from "./store.ts";
+import { keepTalk, talkMark, talkOf } from "./talk.ts";
 import { tellUntrusted } from "./tell.ts";
 
 export interface Taken {
@@ -45,10 +47,12 @@ export function takeEvent(ledger: BoardLedger, given: WorkEvent, caused = false)
   const before = assignedBefore(ledger, event);
   applyEvent(ledger, event, at);
   own(ledger, event, who);
-  const facts = factsOf(ledger, event, { eventId: id, who, before, caused });
+  const talk = talkOf(ledger, event, who);
+  const facts = factsOf(ledger, event, { eventId: id, who, before, caused, talk });
   release(ledger, endedKeys(event, facts));
   remember(ledger, event);
   carryOut(ledger, event, id, decide(event, facts, ledger.team));
+  keepTalk(ledger, event, id, who, talk);
   if (event.type === "chat.message" && !who.trusted) tellUntrusted(ledger, event);
   sendMoments(ledger, event, id, who);
   ledger.changed({ events: [id], tickets: event.ticket ? [event.ticket.key] : [] });
@@ -114,9 +118,7 @@ function remember(ledger: BoardLedger, { type, item }: WorkEvent): void {
 
 /** Who did it (PIPE-5). */
 function actorOf(ledger: BoardLedger, event: WorkEvent): Who {
-  if (event.source === "schedule" || event.actor.id === OFFICE_ACTOR.id)
-    return whoIs(ledger.team, { source: event.source, ...OFFICE_ACTOR });
-  const repo = event.pr?.repo ?? event.check?.repo;
+  const repo = repoOf(event);
   return whoIs(
     ledger.team,
     { ...event.actor, source: event.source },
