@@ -72,9 +72,10 @@ function parsed(text: string): Record<string, unknown> {
  * `left_out` says how many bytes; the whole belongs into the item's files then (CTX-9).
  */
 export function resultContent(ok: boolean, output: unknown): { content: string; whole?: string } {
-  const content = canonicalJson({ ok, output: output ?? null });
+  const said = typeof output === "string" ? output.toWellFormed() : (output ?? null);
+  const content = canonicalJson({ ok, output: said });
   if (byteLength(content) <= MAX_RESULT_BYTES) return { content };
-  const whole = typeof output === "string" ? output.toWellFormed() : canonicalJson(output);
+  const whole = typeof said === "string" ? said : canonicalJson(said);
   const size = byteLength(whole);
   const cut = (bytes: number) => {
     const part = firstBytes(whole, bytes);
