@@ -1,6 +1,5 @@
 /** What the tests of context streams drive an office with: appends, reads, sockets that follow. */
 import { runInDurableObject } from "cloudflare:test";
-import type { AppendEvent } from "../../src/shared/wire/context/http.ts";
 import type { ContextItem } from "../../src/shared/wire/context/item.ts";
 import type { Identity } from "../office/letters.ts";
 import type { Office } from "../office/office.ts";
@@ -24,15 +23,37 @@ export function agentOf(desk: Desk): Identity {
     handle: desk.handle,
   };
 }
+/** Another person of the workspace. */
+export const BEN: Identity = {
+  ...ANNA,
+  participantId: newId("usr"),
+  tokenId: newId("tok"),
+  name: "Ben",
+  role: "member",
+};
 /** A token of the owner's with the scope admin alone. */
 export const PLATFORM: Identity = { ...ANNA, tokenId: newId("tok"), scopes: ["admin"] };
+/** A hook's token of a source. */
+export function hookOf(source: string): Identity {
+  return {
+    ...ANNA,
+    tokenId: newId("tok"),
+    kind: "person",
+    scopes: ["hook"],
+    hook: { source, types: ["a.b"] },
+  };
+}
 
-export type Given = Omit<AppendEvent, "idempotencyKey"> & { idempotencyKey?: string };
 export const anItem = (item: Partial<ContextItem> & { content: string }, idempotencyKey?: string): Any => ({
   type: "context-item",
   payload: { role: "user", ...item },
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
 });
+/** An answer to a request and its settlement, as one batch. */
+export const anAnswer = (request: number, content = "Done.", more: object = {}): Any[] => [
+  anItem({ role: "assistant", content, llmRequestOffset: request }),
+  anEvent("llm-request-succeeded", { requestOffset: request, ...more }),
+];
 export const anEvent = (type: string, payload: object = {}): Any => ({ type, payload });
 
 /** Appends; the offsets, or the refusal. */

@@ -24,6 +24,8 @@ export async function later(desk: Desk, ms: number, agent?: Agent): Promise<void
 
 /** The office loses its memory; its sockets live on, or end. */
 export async function evicted(desk: Desk, webSockets: "hibernate" | "close" = "hibernate"): Promise<void> {
+  // One that sleeps already cannot be evicted.
+  await desk.stub.rowCounts();
   await evictDurableObject(desk.stub, { webSockets });
   await setClock(desk, async () => {});
 }

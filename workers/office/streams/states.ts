@@ -15,8 +15,8 @@ import type { Db } from "../../kit/db.ts";
 import { isRecord } from "../../room/parse.ts";
 import { type EventRow, eventsAfter, eventsAt, headOf, storedState, storeState } from "./store.ts";
 
-/** A state is stored after so many events, or as many as it has items if they are more: it costs each event little. */
-export const STATE_EVERY = 256;
+/** A state is stored after so many events, or half as many as it has items if they are more: it costs each event little. */
+const STATE_EVERY = 256;
 /** Characters of one part of a stored state: under 2 MB as UTF-8, whatever they are. */
 const PART_CHARS = 400_000;
 /** Items of all states that are kept in memory. */
@@ -68,7 +68,7 @@ export const PLATFORM = "platform ";
 /** Keeps what a batch made of a state: without words, and stored when enough was appended since it last was. */
 export function keep(db: Db, memory: StatesMemory, stream: number, state: StreamState, before: Held): void {
   const light = { ...state, items: state.items.map(withoutWords) };
-  const due = state.head - before.stored >= Math.max(STATE_EVERY, state.items.length);
+  const due = state.head - before.stored >= Math.max(STATE_EVERY, state.items.length / 2);
   if (due) storeState(db, stream, state.head, partsOf(storedForm(light)));
   hold(memory, stream, { state: light, stored: due ? state.head : before.stored });
 }
@@ -79,10 +79,15 @@ function withoutWords(entry: Entry): Entry {
 
 /** A state as it is stored: of its items only what decides about later ones. */
 function storedForm(state: StreamState): string {
-  const items = state.items.map(({ item: { files: _files, refs: _refs, ...item }, ...entry }) => ({
-    ...entry,
-    item,
-  }));
+  const items = state.items.map(({ item: { role, key, compaction }, ...entry }) => {
+    const item: ContextItem = {
+      role,
+      content: "",
+      ...(key !== undefined && { key }),
+      ...(compaction && { compaction }),
+    };
+    return { ...entry, item };
+  });
   return JSON.stringify({ ...state, items });
 }
 
