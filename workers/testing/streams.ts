@@ -3,8 +3,9 @@ import { runInDurableObject } from "cloudflare:test";
 import type { ContextItem } from "../../src/shared/wire/context/item.ts";
 import type { Identity } from "../office/letters.ts";
 import type { Office } from "../office/office.ts";
+import type { FollowAsk } from "../office/streams/part.ts";
 import { type Any, newId } from "./client.ts";
-import { ANNA, anOffice, type Desk } from "./office.ts";
+import { Agent, ANNA, anOffice, type Desk } from "./office.ts";
 
 /** A person whose streams are run by a process that follows. */
 export function aStreamed(more: object = {}): Promise<Desk> {
@@ -100,5 +101,18 @@ export async function opened(desk: Desk, item = ""): Promise<{ offset: number; t
 export async function dropStates(desk: Desk): Promise<void> {
   await runInDurableObject(desk.stub, (_office: Office, { storage }) => {
     storage.sql.exec("DELETE FROM stream_states");
+  });
+}
+
+/** A socket that follows a stream: its frames, and waiting for one. */
+export async function follow(desk: Desk, by: Identity = ANNA, after = 0, item = ""): Promise<Agent> {
+  const response = await upgrade(desk, by, after, item);
+  if (!response.webSocket) throw new Error(`no socket: ${response.status} ${await response.text()}`);
+  return new Agent(response.webSocket);
+}
+export async function upgrade(desk: Desk, by: Identity, after = 0, item = ""): Promise<Response> {
+  const asked: FollowAsk = { by, item, after, subprotocol: false };
+  return desk.stub.fetch("https://office/live", {
+    headers: { upgrade: "websocket", "bullpen-live": encodeURIComponent(JSON.stringify(asked)) },
   });
 }
