@@ -24,6 +24,8 @@ beforeEach(() => fakeCalls());
 const said = (content: string, key?: string) => anItem({ content }, key);
 const contents = async (desk: Any) => (await history(desk)).items.map((i: Any) => i.item.content);
 
+const stored = async (desk: Any) => (await eventsOf(desk)).map((e) => e.payload);
+
 describe("a batch", () => {
   test("STREAM-1: offsets grow, events are read back as they were stored, also after an eviction", async () => {
     const desk = await aStreamed();
@@ -146,8 +148,6 @@ describe("a batch", () => {
 });
 
 describe("in whose name", () => {
-  const stored = async (desk: Any) => (await eventsOf(desk)).map((e) => e.payload);
-
   test("STREAM-4: a person's item has their actor and a ref to them, whatever role it has", async () => {
     const desk = await aStreamed();
     const actor = { type: "user", origin: "web" };

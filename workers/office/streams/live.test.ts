@@ -44,6 +44,14 @@ function keepUp(socket: Agent): void {
   });
 }
 
+const ended = async (desk: Desk, end: () => Promise<unknown>, sockets: Agent[]) => {
+  await Promise.all(sockets.map(caughtUp));
+  await evicted(desk);
+  await end();
+  return Promise.all(sockets.map(async ({ closed }) => (await closed).code));
+};
+const code = async (response: Response) => (await response.json<{ code: string }>()).code;
+
 describe("following", () => {
   test("STREAM-2: what is stored is replayed, then it has caught up, then what comes follows", async () => {
     const desk = await anOffice();
@@ -191,13 +199,6 @@ describe("flow", () => {
 });
 
 describe("the end", () => {
-  const ended = async (desk: Desk, end: () => Promise<unknown>, sockets: Agent[]) => {
-    await Promise.all(sockets.map(caughtUp));
-    await evicted(desk);
-    await end();
-    return Promise.all(sockets.map(async ({ closed }) => (await closed).code));
-  };
-
   test("AUTH-3: a token that ends closes its sockets, and no others", async () => {
     const desk = await anOffice();
     const other = { ...BEN, tokenId: ANNA.tokenId };
@@ -241,7 +242,6 @@ describe("the end", () => {
 
   test("STREAM-2: nobody follows who may not read, nor what is not there, nor more than so many at once", async () => {
     const desk = await anOffice();
-    const code = async (response: Response) => (await response.json<{ code: string }>()).code;
     expect(await code(await upgrade(desk, { ...BEN, role: "guest" }))).toBe("forbidden");
     expect(await code(await upgrade(desk, { ...agentOf(desk), handle: "bob" }))).toBe("not_found");
     expect(await code(await upgrade(desk, BEN, 0, "itm_01K4ZQPX000000000000000001"))).toBe("not_found");

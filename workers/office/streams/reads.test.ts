@@ -53,6 +53,31 @@ async function rows(desk: Desk, work: () => Promise<unknown>): Promise<{ read: n
   return { read: after.read - before.read, written: after.written - before.written };
 }
 
+const fill = async (of: Desk, batches: number) => {
+  let head = 0;
+  for (let batch = 0; batch < batches; batch++) {
+    const items = Array.from({ length: 999 }, (_, i) =>
+      quiet(`line ${batch} ${i}`, { key: `${batch} ${i}` }),
+    );
+    const barrier = head === 0 ? [] : [summary(head, `until ${batch}`)];
+    head = (await append(of, PLATFORM, [...items, ...barrier])).at(-1) ?? 0;
+  }
+  return head;
+};
+const hidden = async (desk: Desk, word: string) => {
+  const everything = await runInDurableObject(desk.stub, (_, { storage }) =>
+    ["stream_events", "stream_states", "outbox"].map((table) =>
+      JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray()),
+    ),
+  );
+  const read = [
+    JSON.stringify(await eventsOf(desk)),
+    JSON.stringify(await history(desk)),
+    await prompt(desk),
+  ];
+  return ![...everything, ...read].some((text) => text.includes(word));
+};
+
 describe("events", () => {
   test("STREAM-2: pages go on where the last ended, and end at the head", async () => {
     const desk = await anOffice();
@@ -214,17 +239,6 @@ describe("caches", () => {
   test("STREAM-3 PERF-7: of 100,000 items a history, a prompt and an append cost what is seen", async () => {
     const desk = await anOffice();
     const long = await anOffice();
-    const fill = async (of: Desk, batches: number) => {
-      let head = 0;
-      for (let batch = 0; batch < batches; batch++) {
-        const items = Array.from({ length: 999 }, (_, i) =>
-          quiet(`line ${batch} ${i}`, { key: `${batch} ${i}` }),
-        );
-        const barrier = head === 0 ? [] : [summary(head, `until ${batch}`)];
-        head = (await append(of, PLATFORM, [...items, ...barrier])).at(-1) ?? 0;
-      }
-      return head;
-    };
     const heads = [await fill(desk, 3), await fill(long, 100)];
     expect(heads[1]).toBeGreaterThan(99_000);
     const costs: Any[] = [];
@@ -294,20 +308,6 @@ describe("caches", () => {
 });
 
 describe("redaction", () => {
-  const hidden = async (desk: Desk, word: string) => {
-    const everything = await runInDurableObject(desk.stub, (_, { storage }) =>
-      ["stream_events", "stream_states", "outbox"].map((table) =>
-        JSON.stringify(storage.sql.exec(`SELECT * FROM ${table}`).toArray()),
-      ),
-    );
-    const read = [
-      JSON.stringify(await eventsOf(desk)),
-      JSON.stringify(await history(desk)),
-      await prompt(desk),
-    ];
-    return ![...everything, ...read].some((text) => text.includes(word));
-  };
-
   test("STREAM-5: every occurrence is blanked, in rows, states, histories of any time, and the open request's prompt", async () => {
     const desk = await aStreamed();
     const file = {
