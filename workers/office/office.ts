@@ -25,7 +25,7 @@ import type { Connection, Desk, Look } from "./desk.ts";
 import { houseConnection } from "./feed/house.ts";
 import { hearAll } from "./feed/part.ts";
 import type { Address, Identity, OfficeLetters } from "./letters.ts";
-import { askOf, dueOffer, sendOffer } from "./queue/offer.ts";
+import { openOffering } from "./queue/offering.ts";
 import * as people from "./queue/people.ts";
 import { tellStatus } from "./queue/status.ts";
 import { OFFICE_MIGRATIONS } from "./schema.ts";
@@ -54,9 +54,7 @@ export class Office extends DurableObject<Env> {
   readonly #sockets;
   readonly #streams;
   #clock: Clock | undefined;
-  /** Whether an offer is being made: what happens meanwhile is seen when it goes on. */
-  #offering = false;
-  #offerFailures = 0;
+  readonly #offer;
   /** When the room was last told that the agent is heard, ms (TURN-5). */
   #runsHeard = 0;
 
@@ -95,6 +93,14 @@ export class Office extends DurableObject<Env> {
         waitUntil: (done) => ctx.waitUntil(done),
         fault: (error) => this.#fault(error),
       },
+    });
+    this.#offer = openOffering({
+      look: () => this.#look(),
+      current: () => this.#current(),
+      ask: (ask) => CALLS.offer(env, this.#person().workspace, ask),
+      work: (work) => this.#work(work),
+      alarm: (at) => this.#alarms.by("offer", at),
+      fault: (error) => this.#fault(error),
     });
     if (isMade(this.#db)) {
       migrate(ctx.storage, this.#db, OFFICE_MIGRATIONS);
@@ -363,39 +369,6 @@ export class Office extends DurableObject<Env> {
       () => this.wall(),
     );
     return this.#clock;
-  }
-
-  // ---- offers --------------------------------------------------------------------------------------
-
-  /** Offers what may be offered: each is asked of the board, and looked at again before it goes out (OFFER-2). */
-  async #offer(): Promise<void> {
-    if (this.#offering) return;
-    this.#offering = true;
-    try {
-      for (;;) {
-        const now = this.#now().now();
-        const due = dueOffer(this.#db, now, this.#current());
-        if (!("item" in due)) {
-          if (due.at !== undefined) this.#alarms.by("offer", Math.max(due.at, now + 1));
-          return;
-        }
-        const { workspace, handle } = this.#person();
-        // Should this object die while it waits, the alarm goes on.
-        this.#alarms.by("offer", now + 5000);
-        // oxlint-disable-next-line no-await-in-loop -- one offer after the other: each changes what may follow
-        const answer = await CALLS.offer(this.env, workspace, askOf(this.#db, handle, due.item));
-        if (!answer.ok) throw new Error(`the board did not answer: ${answer.error.code}`);
-        this.#offerFailures = 0;
-        this.#work((desk) => sendOffer(desk, due, answer.value));
-      }
-    } catch (error) {
-      this.#fault(error);
-      this.#offerFailures += 1;
-      const wait = Math.min(60_000, 500 * 2 ** Math.min(this.#offerFailures, 8));
-      this.#alarms.by("offer", this.wall() + wait);
-    } finally {
-      this.#offering = false;
-    }
   }
 
   /** The room's runs of an agent that is heard go on (CHAT-2, TURN-5). */
