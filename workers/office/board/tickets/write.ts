@@ -2,6 +2,7 @@
  * The board's own tickets (WORK-3): whatever is done to one is an event like those of any other tracker, taken in
  * the same way, and the rows are what became of it.
  */
+import { firstCodePoints } from "../../../../src/shared/rules/text.ts";
 import { makesRing } from "../../../../src/shared/rules/ticket-usage.ts";
 import { isOpen } from "../../../../src/shared/rules/work-state.ts";
 import type { TicketStatus } from "../../../../src/shared/wire/agent/ops.ts";
@@ -104,7 +105,7 @@ function assigneeOf(ledger: BoardLedger, given: string): string {
   const known = [...people.map((p) => p.handle), ...humans.map((h) => h.name)];
   refuse(
     "invalid",
-    `Nobody in the team is called ${given.slice(0, 100)}. Assign a handle or a human's name: ${known.slice(0, 50).join(", ") || "the team has nobody yet"}.`,
+    `Nobody in the team is called ${firstCodePoints(given, 100)}. Assign a handle or a human's name: ${known.slice(0, 50).join(", ") || "the team has nobody yet"}.`,
     { details: [{ path: "assignee", message: "is no handle and no human's name" }] },
   );
 }
@@ -112,7 +113,7 @@ function assigneeOf(ledger: BoardLedger, given: string): string {
 function parentOf(ledger: BoardLedger, row: TicketRow | undefined, given: string): string {
   const parent = ticketRow(ledger, given);
   if (!parent)
-    return wrongParent(`There is no ticket ${given.slice(0, 100)} to be a part of.`, "is no ticket");
+    return wrongParent(`There is no ticket ${firstCodePoints(given, 100)} to be a part of.`, "is no ticket");
   if (row && makesRing(row.key, parent.key, (key) => ticketRow(ledger, key)?.parent))
     return wrongParent(
       `${parent.key} is ${parent.key === row.key ? "the ticket itself" : `below ${row.key} already`}: a ticket cannot be above itself.`,
