@@ -27,7 +27,7 @@ import { openExport } from "./export/export.ts";
 import { exportStream } from "./export/stream.ts";
 import { beginFile, type FileTicket, finishFile } from "./import/files.ts";
 import { beginImport, type Imported, type Importing, takeLines } from "./import/import.ts";
-import { identityOf, unknownOf } from "./office/identity.ts";
+import { countWrite, identityOf, unknownOf } from "./office/identity.ts";
 import { roomMessage } from "./office/look-up.ts";
 import { hear } from "./office/runs.ts";
 import { takeLetters } from "./office/take.ts";
@@ -142,8 +142,13 @@ export class Room extends DurableObject<Env> {
   }
 
   /** Who a credential is, for the routes of the board and the offices: they decide rights (AUTH-2, TEAM-2). */
-  identify(credential: Credential): Result<Identity> {
-    return this.#core.settle(() => identityOf(this.#core.caller(credential)));
+  identify(credential: Credential, writes = false): Result<Identity> {
+    return this.#core.settle(() => {
+      const caller = this.#core.caller(credential);
+      const found = identityOf(caller);
+      if (writes) countWrite(this.#core.ledger(), caller);
+      return found;
+    });
   }
 
   /** Which of these are no people or spaces of the workspace: a team's config names none of them (TEAM-1). */
