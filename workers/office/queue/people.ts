@@ -8,6 +8,7 @@ import type {
   PausePerson,
   PersonAnswer,
 } from "../../../src/shared/wire/office.ts";
+import { once } from "../../kit/once.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import type { Desk } from "../desk.ts";
 import type { Identity, PersonState } from "../letters.ts";
@@ -160,8 +161,17 @@ function one(desk: Desk, id: string): OfficeItem {
   return officeItem(desk, row, position === undefined ? {} : { position });
 }
 
-/** Work for a person, given by hand. */
+/** Work for a person, given by hand; once a key of whoever gives it (ENV-4). */
 export function addItem(desk: Desk, identity: Identity, asked: AddItem): { item: OfficeItem } {
+  const request = { sender: identity.participantId, at: desk.now, name: "item", asked };
+  return once(desk.db, request, (body) => given(desk, identity, body));
+}
+
+function given(
+  desk: Desk,
+  identity: Identity,
+  asked: Omit<AddItem, "idempotency_key">,
+): { item: OfficeItem } {
   if (personRow(desk.db).removed_at !== null)
     refuse("conflict", `${desk.handle} is not in the team any more. Give the work to somebody who is.`);
   const at = iso(desk.now);

@@ -14,6 +14,7 @@ import type {
   TicketComment,
 } from "../../../../src/shared/wire/office.ts";
 import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
+import { once } from "../../../kit/once.ts";
 import { refuse } from "../../../kit/result.ts";
 import type { Identity } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
@@ -50,6 +51,25 @@ function happened(
 /** Makes a ticket of the board's own (WORK-3). */
 export function createTicket(ledger: BoardLedger, by: Identity, asked: CreateTicket): TicketAnswer {
   mustBeOfTeam(by);
+  return onceOf(ledger, by, "ticket", asked, (body) => madeTicket(ledger, by, body));
+}
+
+/** What somebody asks for with a key of theirs, and it may be again (ENV-4). */
+function onceOf<A extends object, T>(
+  { db, now }: BoardLedger,
+  { participantId }: Identity,
+  name: string,
+  asked: A,
+  work: (asked: Omit<A, "idempotency_key">) => T,
+): T {
+  return once(db, { sender: participantId, at: now, name, asked }, work);
+}
+
+function madeTicket(
+  ledger: BoardLedger,
+  by: Identity,
+  asked: Omit<CreateTicket, "idempotency_key">,
+): TicketAnswer {
   mustKeepTickets(ledger);
   const actor = actorOf(by);
   const assignee = asked.assignee === undefined ? undefined : assigneeOf(ledger, asked.assignee);
@@ -201,10 +221,12 @@ export function commentTicket(
 ): TicketComment {
   mustBeOfTeam(by);
   const row = ownTicket(ledger, key);
-  const id = ledger.clock.mint("msg");
-  happened(ledger, actorOf(by), "ticket.commented", {
-    ticket: { key: row.key, title: row.title ?? row.key },
-    comment: { id, body: asked.body },
+  return onceOf(ledger, by, `comment ${row.key}`, asked, ({ body }) => {
+    const id = ledger.clock.mint("msg");
+    happened(ledger, actorOf(by), "ticket.commented", {
+      ticket: { key: row.key, title: row.title ?? row.key },
+      comment: { id, body },
+    });
+    return oneComment(ledger, row.key, id);
   });
-  return oneComment(ledger, row.key, id);
 }
