@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { BullpenError } from "../sdk/errors.ts";
+import { BullpenHttp } from "../sdk/http.ts";
 import type { Profile, Profiles } from "./profiles.ts";
-import { persist, sessionOf, urlOf } from "./session.ts";
+import { make, persist, sessionOf, urlOf } from "./session.ts";
 
 const profile = (url: string, token: string): Profile => ({
   url,
@@ -92,4 +93,22 @@ describe("trying again", () => {
     await expect(persist(once.send)).rejects.toBe(error);
     expect(once.calls()).toBe(1);
   });
+});
+
+it("ENV-4 WORK-3 QUEUE-4: makes with one key for all its tries, and another the next time", async () => {
+  const sent: { idempotency_key: string; title: string }[] = [];
+  const fetch: typeof globalThis.fetch = async (_url, init) => {
+    sent.push(JSON.parse(String(init?.body)));
+    // The first answer is lost on its way.
+    if (sent.length === 1) throw new TypeError("fetch failed", { cause: { code: "ECONNRESET" } });
+    return Response.json({ key: "BP-1" }, { status: 201 });
+  };
+  const http = new BullpenHttp({ url: "http://localhost:1", token: "t", fetch });
+  expect(await make({ http }, "/v1/tickets", { title: "A door" })).toEqual({ key: "BP-1" });
+  await make({ http }, "/v1/tickets", { title: "A door" });
+  const [first, again, next] = sent;
+  expect(sent).toHaveLength(3);
+  expect(again).toEqual(first);
+  expect(first?.title).toBe("A door");
+  expect(next?.idempotency_key).not.toBe(first?.idempotency_key);
 });

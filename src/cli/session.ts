@@ -122,3 +122,9 @@ export async function write<T extends VerbType>(
   const answer = await persist(() => http.post<{ receipts: [Receipt] }>("/v1/events", event));
   return answer.receipts[0];
 }
+
+/** Makes something where asking again with the same key makes no second one (ENV-4). */
+export function make<T>({ http }: Pick<Session, "http">, path: string, asked: object): Promise<T> {
+  const body = { ...asked, idempotency_key: newId("evt") };
+  return persist(() => http.post<T>(path, body));
+}

@@ -105,9 +105,12 @@ export function endSession(c: C): void {
   });
 }
 
-/** Who asks, as the Room found from the token; refuses when nobody does (AUTH-1). */
+/**
+ * Who asks, as the Room found from the token; refuses when nobody does (AUTH-1), and who writes too fast: the Room
+ * counts what is written at the other objects as well (LIMIT-2).
+ */
 export async function identityOf(c: C): Promise<Identity> {
-  return must(await c.get("room").identify(credentialOf(c)));
+  return must(await c.get("room").identify(credentialOf(c), !SAFE.has(c.req.method)));
 }
 
 /** The deployment's own secret, compared in constant time; unset, the route is shut (AUTH-5). */

@@ -284,3 +284,28 @@ describe("what is not there", () => {
     }
   });
 });
+
+test("ENV-4 QUEUE-4 WORK-3: what is sent again with its key is made once and answered as before; another body is a conflict", async () => {
+  const { owner } = await newTeam();
+  const post = (path: string, body: object) => call("POST", path, { token: owner.token, body });
+  const items = async () =>
+    (await call("GET", "/v1/people/scout", { token: owner.token })).body.items as unknown[];
+  for (const path of ["/v1/people/scout/items", "/v1/tickets"]) {
+    const asked = { title: "Door", idempotency_key: "once" };
+    const first = await post(path, asked);
+    const again = await post(path, asked);
+    expect([first.status, again.status]).toEqual([201, 201]);
+    expect(again.body).toEqual(first.body);
+    const other = await post(path, { ...asked, title: "Window" });
+    expect([other.status, other.body.code]).toEqual([409, "conflict"]);
+    for (const idempotency_key of ["", "x".repeat(201), 7]) {
+      const bad = await post(path, { title: "Door", idempotency_key });
+      expect([bad.status, bad.body.details[0].path]).toEqual([422, "idempotency_key"]);
+    }
+  }
+  expect(await items()).toHaveLength(1);
+  expect((await call("GET", "/v1/tickets", { token: owner.token })).body.items).toHaveLength(1);
+  // Without a key each is one of its own.
+  for (let n = 0; n < 2; n++) await post("/v1/people/scout/items", { title: "Door" });
+  expect(await items()).toHaveLength(3);
+});

@@ -1,5 +1,6 @@
 /** One frame of a welcomed agent: what it is, whether it came before, and its one answer (OFF-1, OFF-4, OFF-8). */
 import { createHash } from "node:crypto";
+import { isWithin, MOST_ANSWER } from "../../src/shared/rules/frame-fit.ts";
 import { byteLength } from "../../src/shared/rules/text.ts";
 import {
   AGENT_MESSAGES,
@@ -14,7 +15,7 @@ import {
 } from "../../src/shared/wire/agent/index.ts";
 import { canonicalJson } from "../kit/canonical.ts";
 import { Refused } from "../kit/result.ts";
-import { checked, idOf, isRecord, parseJson } from "../room/parse.ts";
+import { checked, idOf, isRecord, type Json, parseJson } from "../room/parse.ts";
 import type { Desk, Look } from "./desk.ts";
 import { AgentRefused, type AnyHandler, type FrameOf } from "./handler.ts";
 import { HANDLERS } from "./protocol.ts";
@@ -39,17 +40,40 @@ export function readFrame(data: string | ArrayBuffer): AnyFrame {
     (data.length * 3 > MAX_FRAME_BYTES && byteLength(data) > MAX_FRAME_BYTES)
   )
     throw new AgentRefused("malformed", "A frame is at most 1 MiB. Send less, or a link to it.");
+  const json = recordOf(data);
+  // Any string is a query (RECALL-1): of what is no text nothing can be found, so it stands for a space.
+  if (json["type"] === "recall" && isRecord(json["payload"]) && typeof json["payload"]["query"] === "string")
+    json["payload"]["query"] = json["payload"]["query"].toWellFormed().replaceAll("\0", " ");
+  return fitting(anyFrame, json, answerTo(json));
+}
+
+function recordOf(data: string): Json {
   let json: unknown;
   try {
     json = parseJson(data);
   } catch (error) {
-    throw new AgentRefused("malformed", error instanceof Refused ? error.message : "This is not JSON.");
+    if (!(error instanceof Refused)) throw error;
+    const deep = orNothing(data);
+    // It is a request all the same: whoever waits for its answer must hear of it (OFF-1).
+    if (isRecord(deep)) throw new FrameRefused("invalid_message", error.message, answerTo(deep));
+    throw new AgentRefused("malformed", error.message);
   }
   if (!isRecord(json)) throw new AgentRefused("malformed", "A frame is one JSON object.");
-  // Any string is a query (RECALL-1): of what is no text nothing can be found, so it stands for a space.
-  if (json["type"] === "recall" && isRecord(json["payload"]) && typeof json["payload"]["query"] === "string")
-    json["payload"]["query"] = json["payload"]["query"].toWellFormed().replaceAll("\0", " ");
-  return fitting(anyFrame, json, idOf(json));
+  return json;
+}
+
+/** Reads what nests deep, to look at its first level and no further; undefined for what is no JSON. */
+function orNothing(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The id that an answer names: of a frame without a usable one it names none. */
+function answerTo(json: Json): string | undefined {
+  return idOf(json) || undefined;
 }
 
 /** A refusal that can name the frame that it answers. */
@@ -171,6 +195,8 @@ export function sort(frame: AnyFrame): Asked | { error: AgentPayload<"error">; r
 
 const ANOTHER = "This id was used for another frame of this connection. Give each frame an id of its own.";
 
+const TOO_LONG = "The answer has more than the 1 MiB of a frame. Ask for less at a time.";
+
 /** Answers a request: what came before as before, everything else by its handler (OFF-1). */
 export function answer(need: FrameNeeds, asked: Asked, then: (answer: Answer) => void): Promise<void> | void {
   const { handler, frame, payload, type } = asked;
@@ -180,6 +206,7 @@ export function answer(need: FrameNeeds, asked: Asked, then: (answer: Answer) =>
     if (before?.answer) return JSON.parse(before.answer) as Answer;
     parts.heard(desk);
     const made = handler.take(desk, payload, frame, found);
+    if (!isWithin(made, MOST_ANSWER)) throw new AgentRefused("invalid", TOO_LONG);
     const done: Answer = { type: ANSWERS[type], payload: made };
     if (handler.kept && !before) keep(desk, need.connection, frame, handler.writes ? done : undefined);
     return done;

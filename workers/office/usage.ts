@@ -11,6 +11,7 @@ import { round as roundRow } from "./store/rounds.ts";
 
 const MOST_SESSIONS = 100;
 const MOST_MODELS = 100;
+const LONGEST_MODEL = 200;
 
 /** Notes that a runtime session is an item's; one that is another item's is refused (OFFER-5, USE-1). */
 export function claimSession(desk: Desk, item: string, session: string): void {
@@ -83,6 +84,8 @@ function countNew(desk: Desk, item: string, usage: readonly SessionUsage[]): Map
   for (const { session, models: totals } of usage) {
     claimSession(desk, item, session);
     for (const [model, total] of Object.entries(totals)) {
+      if (model.length > LONGEST_MODEL)
+        throw new AgentRefused("invalid", "A model's name in usage has at most 200 characters.");
       const before = desk.db.one<{ totals: string }>(
         "SELECT totals FROM session_totals WHERE session = ? AND model = ?",
         session,
@@ -106,25 +109,40 @@ function countNew(desk: Desk, item: string, usage: readonly SessionUsage[]): Map
   return models;
 }
 
+interface RunTotal {
+  cost_micros: number;
+  input: number;
+  output: number;
+}
+
 /** A run that goes on over several rounds reports their sum: the room takes a total (SPEND-4). */
 function tellRun(desk: Desk, runId: string, added: Added[]): void {
-  const sum = (pick: (each: Added) => number) => added.reduce((all, each) => all + pick(each), 0);
-  desk.db.run(
-    `INSERT INTO run_totals (run_id, cost_micros, input, output) VALUES (?, ?, ?, ?) ON CONFLICT (run_id) DO UPDATE
-     SET cost_micros = cost_micros + excluded.cost_micros, input = input + excluded.input, output = output + excluded.output`,
+  const before = desk.db.one<RunTotal>(
+    "SELECT cost_micros, input, output FROM run_totals WHERE run_id = ?",
     runId,
-    sum(({ costMicros }) => costMicros),
-    sum(
+  ) ?? { cost_micros: 0, input: 0, output: 0 };
+  const sum = (so: number, pick: (each: Added) => number) =>
+    Math.min(
+      Number.MAX_SAFE_INTEGER,
+      added.reduce((all, each) => all + pick(each), so),
+    );
+  const total: RunTotal = {
+    cost_micros: sum(before.cost_micros, ({ costMicros }) => costMicros),
+    input: sum(
+      before.input,
       ({ inputTokens, cacheReadTokens, cacheCreationTokens }) =>
         inputTokens + cacheReadTokens + cacheCreationTokens,
     ),
-    sum(({ outputTokens }) => outputTokens),
-  );
-  const total = desk.db.one<{ cost_micros: number; input: number; output: number }>(
-    "SELECT cost_micros, input, output FROM run_totals WHERE run_id = ?",
+    output: sum(before.output, ({ outputTokens }) => outputTokens),
+  };
+  desk.db.run(
+    "INSERT OR REPLACE INTO run_totals (run_id, cost_micros, input, output) VALUES (?, ?, ?, ?)",
     runId,
+    total.cost_micros,
+    total.input,
+    total.output,
   );
-  if (!total || added.length === 0) return;
+  if (added.length === 0) return;
   desk.toRoom("run_usage", {
     runId,
     costUsd: Math.min(MOST_COST_USD, toUsd(total.cost_micros)),

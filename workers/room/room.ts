@@ -28,7 +28,7 @@ import { exportStream } from "./export/stream.ts";
 import { beginFile, type FileTicket, finishFile } from "./import/files.ts";
 import { beginImport, type Imported, type Importing, takeLines } from "./import/import.ts";
 import { type AgentAct, type AgentActAnswer, type AgentActArgs, actAsAgent } from "./office/agent.ts";
-import { identityOf, unknownOf } from "./office/identity.ts";
+import { countWrite, identityOf, unknownOf } from "./office/identity.ts";
 import { roomMessage } from "./office/look-up.ts";
 import { hear } from "./office/runs.ts";
 import { takeLetters } from "./office/take.ts";
@@ -153,8 +153,13 @@ export class Room extends DurableObject<Env> {
   }
 
   /** Who a credential is, for the routes of the board and the offices: they decide rights (AUTH-2, TEAM-2). */
-  identify(credential: Credential): Result<Identity> {
-    return this.#core.settle(() => identityOf(this.#core.caller(credential)));
+  identify(credential: Credential, writes = false): Result<Identity> {
+    return this.#core.settle(() => {
+      const caller = this.#core.caller(credential);
+      const found = identityOf(caller);
+      if (writes) countWrite(this.#core.ledger(), caller);
+      return found;
+    });
   }
 
   /** The same of somebody who opens a socket at an office: when their way in ends, that office is told (AUTH-3). */

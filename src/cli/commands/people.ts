@@ -5,7 +5,7 @@ import type { ItemAnswer, PersonItem, SubscriptionAnswer } from "../../shared/wi
 import { usage } from "../failures.ts";
 import { examples } from "../help.ts";
 import { peopleText, when } from "../office.ts";
-import { globalsOf, sessionOf } from "../session.ts";
+import { globalsOf, make, sessionOf } from "../session.ts";
 import { dim, note, print, printJson, safeJson, safeLine } from "../terminal.ts";
 import { clockTime } from "../times.ts";
 import { watchOffice } from "../watch.ts";
@@ -100,8 +100,8 @@ export function addAssign(program: Command): void {
       const globals = globalsOf(command);
       const body = options.body === undefined ? undefined : await textFrom(options.body);
       const asked = { ...options, title: words.join(" "), body };
-      const { http } = sessionOf(globals);
-      const { item } = await http.post<ItemAnswer>(`/v1/people/${pathHandle(handle)}/items`, asked);
+      const path = `/v1/people/${pathHandle(handle)}/items`;
+      const { item } = await make<ItemAnswer>(sessionOf(globals), path, asked);
       if (globals.json) return printJson(item);
       print(item.id);
       const place = item.position === undefined ? "" : `, number ${item.position} in the queue`;

@@ -5,7 +5,7 @@ import type { TicketAnswer, TicketComment, TicketItem } from "../../shared/wire/
 import { usage } from "../failures.ts";
 import { examples, wholeNumber } from "../help.ts";
 import { ticketsText, ticketText } from "../office.ts";
-import { type Globals, globalsOf, sessionOf } from "../session.ts";
+import { type Globals, globalsOf, make, sessionOf } from "../session.ts";
 import { note, print, printJson, safeLine } from "../terminal.ts";
 import { textFrom } from "../words.ts";
 
@@ -32,7 +32,7 @@ export function addTickets(program: Command): void {
     .action(async (key: string, words: string[], _options: object, command: Command) => {
       const globals = globalsOf(command);
       const body = await textFrom(words.join(" "));
-      const made = await sessionOf(globals).http.post<TicketComment>(`${pathOf(key)}/comments`, { body });
+      const made = await make<TicketComment>(sessionOf(globals), `${pathOf(key)}/comments`, { body });
       if (globals.json) return printJson(made);
       print("Said.");
     });
@@ -45,7 +45,7 @@ export function addTickets(program: Command): void {
 const pathOf = (key: string) => `/v1/tickets/${encodeURIComponent(key)}`;
 
 function addNew(ticket: Command): void {
-  const make = ticket
+  const fresh = ticket
     .command("new")
     .argument("<title...>", "what it is about, in a few words")
     .description("make a ticket; assigned to one of the team, it becomes work for them")
@@ -56,14 +56,14 @@ function addNew(ticket: Command): void {
     .action(async (words: string[], options: NewOptions, command: Command) => {
       const globals = globalsOf(command);
       const asked = { ...(await fieldsOf(options)), title: words.join(" ") };
-      const made = await sessionOf(globals).http.post<TicketAnswer>("/v1/tickets", asked);
+      const made = await make<TicketAnswer>(sessionOf(globals), "/v1/tickets", asked);
       if (globals.json) return printJson(made);
       print(made.key);
       note(
         `${safeLine(made.title)}: ${made.status ?? "made"}${made.assignee === undefined ? "" : `, ${safeLine(made.assignee)}'s`}.`,
       );
     });
-  examples(make, [
+  examples(fresh, [
     "bullpen ticket new Paint the door --assignee scout",
     "bullpen ticket new 'Oil the hinges' --parent BP-12 --description - < hinges.md",
   ]);

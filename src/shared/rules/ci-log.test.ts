@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { failedSteps, linesAsked } from "./ci-log.ts";
+import { failedSteps, linesAsked, stepsWithin } from "./ci-log.ts";
+import { isWithin } from "./frame-fit.ts";
 import { codePoints } from "./text.ts";
 
 const T = Date.parse("2026-01-01T10:00:00Z");
@@ -86,6 +87,27 @@ test("WORK-5 any log is lines that fit, with none uncounted", () => {
         expect(step.omitted).toBeGreaterThanOrEqual(0);
         expect(Math.max(0, ...step.lines.map(codePoints))).toBeLessThanOrEqual(500);
         expect(step.lines.join("")).not.toMatch(/[^\P{Cc}\t]/u);
+      }
+    }),
+  );
+});
+
+test("OFF-1 WORK-5 steps that fit are whole; else each has its last lines, and counts the others", () => {
+  const log = fc.record({
+    name: fc.string({ maxLength: 10 }),
+    lines: fc.array(fc.string({ unit: "binary", maxLength: 40 }), { maxLength: 60 }),
+    omitted: fc.nat(100),
+  });
+  fc.assert(
+    fc.property(fc.array(log, { maxLength: 4 }), fc.integer({ min: 600, max: 4000 }), (logs, bytes) => {
+      const kept = stepsWithin(logs, bytes);
+      expect(isWithin(kept, bytes)).toBe(true);
+      if (isWithin(logs, bytes)) expect(kept).toEqual(logs);
+      for (const [n, { name, lines, omitted }] of kept.entries()) {
+        const whole = logs[n]!;
+        expect(name).toBe(whole.name);
+        expect(lines).toEqual(whole.lines.slice(whole.lines.length - lines.length));
+        expect(lines.length + omitted).toBe(whole.lines.length + whole.omitted);
       }
     }),
   );

@@ -1,4 +1,5 @@
 /** The end of a failed step's log, as it is shown (WORK-5, ITEM-4). */
+import { isWithin } from "./frame-fit.ts";
 import { mask } from "./mask.ts";
 import { firstCodePoints } from "./text.ts";
 
@@ -65,6 +66,23 @@ export function failedSteps(
     name: shown(mask(name, secrets)),
     ...lastLines(texts[n] as string[], linesAsked(lines), secrets),
   }));
+}
+
+/** The steps in so many bytes of JSON: of each at most so many of its last lines as all can have (OFF-1). */
+export function stepsWithin(steps: readonly StepLog[], bytes: number): StepLog[] {
+  let kept = [...steps];
+  let most = Math.max(0, ...steps.map(({ lines }) => lines.length));
+  while (most > 0 && !isWithin(kept, bytes)) {
+    most = Math.floor(most * 0.8);
+    kept = steps.map((step) => lastOf(step, most));
+  }
+  return kept;
+}
+
+/** The last lines of a step; the others are counted. */
+export function lastOf({ name, lines, omitted }: StepLog, most: number): StepLog {
+  const last = lines.slice(Math.max(0, lines.length - most));
+  return { name, lines: last, omitted: omitted + lines.length - last.length };
 }
 
 function linesOf(log: string): string[] {

@@ -80,3 +80,24 @@ test("USE-1 nothing is ever below zero, and one report adds no more than its tot
     }),
   );
 });
+
+test("USE-1 however much is reported, what is added stays exact, also over many sessions and with a price", () => {
+  const anything = fc.record({
+    inputTokens: fc.maxSafeNat(),
+    outputTokens: fc.maxSafeNat(),
+    cacheReadTokens: fc.maxSafeNat(),
+    cacheCreationTokens: fc.maxSafeNat(),
+    costUsd: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+  });
+  const price = { input: 1e6, output: 1e6, cache_read: 1e6, cache_creation: 1e6 };
+  fc.assert(
+    fc.property(fc.array(anything, { minLength: 1 }), fc.boolean(), (reports, isPriced) => {
+      const steps = run(reports, isPriced ? price : undefined);
+      const much = Array.from({ length: 100 }, () => steps).flat();
+      for (const value of Object.values(much.reduce(sumUsage))) expect(value).toSatisfy(Number.isSafeInteger);
+      // Reported again it adds nothing, though it was cut.
+      const last = reports.at(-1)!;
+      expect(Object.values(run([last, last]).at(-1)!).every((value) => value === 0)).toBe(true);
+    }),
+  );
+});

@@ -28,15 +28,16 @@ type Prices = Team["usage"]["prices"];
 
 /** A running total of more is a runtime's mistake, and sums must stay exact. */
 const MOST_TOTAL_USD = 1_000_000;
+const MOST_TOTAL_TOKENS = 1e12;
 
 /** What tokens cost by a list of prices in dollars for a million: a micro-dollar for each. */
 function priced(added: Added, price: Prices[string]): number {
-  return Math.round(
+  const micros =
     added.inputTokens * price.input +
-      added.outputTokens * price.output +
-      added.cacheReadTokens * price.cache_read +
-      added.cacheCreationTokens * price.cache_creation,
-  );
+    added.outputTokens * price.output +
+    added.cacheReadTokens * price.cache_read +
+    added.cacheCreationTokens * price.cache_creation;
+  return Math.round(Math.min(micros, toMicros(MOST_TOTAL_USD)));
 }
 
 /**
@@ -51,14 +52,12 @@ export function addUsage(
 ): { added: Added; baseline: Baseline } {
   const from = before ?? NONE;
   const baseline: Baseline = {
-    inputTokens: total.inputTokens,
-    outputTokens: total.outputTokens,
-    cacheReadTokens: total.cacheReadTokens,
-    cacheCreationTokens: total.cacheCreationTokens,
+    ...NONE,
     // A report without a cost says nothing about it: the next one goes on from the last that did.
     costMicros:
       total.costUsd === undefined ? from.costMicros : toMicros(Math.min(total.costUsd, MOST_TOTAL_USD)),
   };
+  for (const counter of TOKENS) baseline[counter] = Math.min(total[counter], MOST_TOTAL_TOKENS);
   const added = { ...NONE };
   for (const counter of [...TOKENS, "costMicros"] as const)
     added[counter] = Math.max(0, baseline[counter] - from[counter]);
@@ -69,6 +68,7 @@ export function addUsage(
 /** Two amounts of usage together. */
 export function sumUsage(a: Added, b: Added): Added {
   const sum = { ...a };
-  for (const counter of [...TOKENS, "costMicros"] as const) sum[counter] += b[counter];
+  for (const counter of [...TOKENS, "costMicros"] as const)
+    sum[counter] = Math.min(Number.MAX_SAFE_INTEGER, sum[counter] + b[counter]);
   return sum;
 }

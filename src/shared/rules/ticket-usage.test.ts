@@ -77,3 +77,18 @@ it("WORK-3: a parent makes a ring exactly when the ticket is above it", () => {
     ),
   );
 });
+
+it("USE-2: beyond counting a total stays a number that the wire can say", () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const much = { inputTokens: most, outputTokens: most, cacheReadTokens: most, cacheCreationTokens: most };
+  const one = { round: "a/1", handle: "scout", kind: "assigned", ...much, costUsd: 1e9 };
+  const own = totalsOf([one, one]);
+  expect(own).toMatchObject({ inputTokens: most, tokens: most, costUsd: 2e9, runs: 1 });
+  expect(
+    rolledUp(
+      "a",
+      () => own,
+      (key) => (key === "a" ? ["b"] : []),
+    ).total,
+  ).toMatchObject({ tokens: most, runs: 2 });
+});

@@ -34,7 +34,7 @@ export function nothingUsed(): Totals {
 /** Adds one part's totals to another's. */
 export function addTotals(a: Totals, b: Totals): Totals {
   const sum = nothingUsed();
-  for (const name of [...COUNTED, "tokens", "runs"] as const) sum[name] = a[name] + b[name];
+  for (const name of [...COUNTED, "tokens", "runs"] as const) sum[name] = counted(a[name], b[name]);
   sum.costUsd = dollars([a.costUsd, b.costUsd]);
   return sum;
 }
@@ -43,12 +43,21 @@ export function addTotals(a: Totals, b: Totals): Totals {
 export function totalsOf(lines: readonly UsedLine[]): Totals {
   const sum = nothingUsed();
   for (const line of lines) {
-    for (const name of COUNTED) sum[name] += line[name];
-    sum.tokens += line.inputTokens + line.outputTokens + line.cacheReadTokens + line.cacheCreationTokens;
+    for (const name of COUNTED) sum[name] = counted(sum[name], line[name]);
+    const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = line;
+    sum.tokens = counted(sum.tokens, inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens);
   }
   sum.costUsd = dollars(lines.map((line) => line.costUsd));
   sum.runs = new Set(lines.map((line) => line.round)).size;
   return sum;
+}
+
+/** A sum as the wire can say it: beyond it counts are not exact, and no integers of JSON. */
+function counted(...parts: number[]): number {
+  return Math.min(
+    Number.MAX_SAFE_INTEGER,
+    parts.reduce((sum, part) => sum + part, 0),
+  );
 }
 
 /** Added as micro-dollars: floating sums drift (SPEND-1). */

@@ -1,4 +1,5 @@
 /** Usage windows that people share, and when they hold offers back (USE-3, ITEM-3). */
+import { firstCodePoints } from "./text.ts";
 
 /** A window as a runtime reported it. */
 export interface UsageWindow {
@@ -42,7 +43,7 @@ export function windowHold(report: WindowsReport, pauseAt: number, now: number):
     if (until <= now || (hold && hold.until >= until)) continue;
     hold = {
       until,
-      why: `${percent(window.utilization)} of the usage window ${window.name.slice(0, 100)} is used; the team pauses at ${percent(pauseAt)}`,
+      why: `${percent(window.utilization)} of the usage window ${firstCodePoints(window.name, 100)} is used; the team pauses at ${percent(pauseAt)}`,
     };
   }
   return hold;

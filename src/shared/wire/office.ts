@@ -18,6 +18,13 @@ const reason = z
   .optional()
   .describe("Why; it is shown and stands in the history.");
 
+const idempotency_key = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe("The sender's name for this request: the same key and body again is the same request (ENV-4).");
+
 // ---- the team (TEAM-1) and its secrets (SECRET-1) ----------------------------------------------------
 
 /** The largest document of a team's config, in bytes (OFF-5). */
@@ -154,6 +161,7 @@ export const addItem = z.object({
   priority: z.int().min(-1000).max(1000).optional().describe("Left out: its kind's own (QUEUE-2)."),
   body: words.optional().describe("What is to be done, in as many words as it needs."),
   ticket: z.string().min(1).max(500).optional().describe("The ticket that it is about, by its key."),
+  idempotency_key,
 });
 export type AddItem = z.infer<typeof addItem>;
 
@@ -205,6 +213,7 @@ export const createTicket = z.object({
   assignee: assignee.optional().describe("A handle of the team, or a human's name."),
   parent: ticketKey.optional().describe("The ticket that it is a part of."),
   status: ticketStatus.optional().describe("Left out: `ready` with an assignee, else `backlog`."),
+  idempotency_key,
 });
 export type CreateTicket = z.infer<typeof createTicket>;
 
@@ -223,6 +232,7 @@ export type PatchTicket = z.infer<typeof patchTicket>;
 
 export const commentTicket = z.object({
   body: words.refine((text) => text.trim() !== "", { error: "has no words in it" }),
+  idempotency_key,
 });
 export type CommentTicket = z.infer<typeof commentTicket>;
 

@@ -13,6 +13,10 @@ const item = { handle, id: id("itm") };
 const ticket = { key: z.string().describe("A ticket's key, in any case.") };
 const subscription = { name: z.string().describe("A subscription of the team's config.") };
 
+const KEYED =
+  "Sent again with the same `idempotency_key` and body it is made once and answered as the first time; with another " +
+  "body it is a `conflict`.";
+
 export const officeRoutes: readonly Route[] = [
   {
     method: "GET",
@@ -65,6 +69,7 @@ export const officeRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/people/:handle/items",
     summary: "Give a person work",
+    description: KEYED,
     params: person,
     body: office.addItem,
     status: 201,
@@ -151,7 +156,7 @@ export const officeRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/tickets",
     summary: "Make a ticket",
-    description: "Assigned to a person of the team, it becomes work for them.",
+    description: `Assigned to a person of the team, it becomes work for them. ${KEYED}`,
     body: office.createTicket,
     status: 201,
     answer: office.ticketAnswer,
@@ -178,7 +183,7 @@ export const officeRoutes: readonly Route[] = [
     method: "POST",
     path: "/v1/tickets/:key/comments",
     summary: "Comment on a ticket",
-    description: "Its assignee gets it as feedback.",
+    description: `Its assignee gets it as feedback. ${KEYED}`,
     params: ticket,
     body: office.commentTicket,
     status: 201,

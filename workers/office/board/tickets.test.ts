@@ -1,4 +1,4 @@
-import { abortAllDurableObjects } from "cloudflare:test";
+import { abortAllDurableObjects, evictDurableObject } from "cloudflare:test";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import {
@@ -52,6 +52,32 @@ describe("the board's own tickets", () => {
     expect(await types(board)).toEqual(
       Array.from({ length: 3 }, () => ["ticket.created", "ticket.assigned"]).flat(),
     );
+  });
+
+  it("ENV-4 WORK-3: a ticket and a comment with a key of their sender are made once, also after a restart", async () => {
+    const board = await aBoard();
+    const asked = { title: "Mend it", assignee: "scout", idempotency_key: "k1" };
+    const first = await made(board, asked);
+    value(await board.calls.patchTicket(board.owner, first.key, { title: "Mended" }));
+    await evictDurableObject(board.stub);
+    expect(await made(board, asked)).toEqual(first);
+    expect(codeOf(await board.calls.createTicket(board.owner, { ...asked, title: "Other" }))).toBe(
+      "conflict",
+    );
+    const say = (body: string, idempotency_key: string, key = first.key) =>
+      board.calls.commentTicket(board.owner, key, { body, idempotency_key });
+    const said = value(await say("Oil it.", "k2"));
+    expect(value(await say("Oil it.", "k2"))).toEqual(said);
+    expect(codeOf(await say("Paint it.", "k2"))).toBe("conflict");
+    expect(codeOf(await say("Mend it", "k1"))).toBe("conflict");
+    // What was refused keeps no key; another's key is theirs.
+    const nobody = { title: "T", assignee: "nobody", idempotency_key: "k3" };
+    expect(codeOf(await board.calls.createTicket(board.owner, nobody))).toBe("invalid");
+    const second = await made(board, { idempotency_key: "k3" });
+    const others = await made(board, asked, anAgent("scout"));
+    expect([second.key, others.key]).toEqual(["ACME-2", "ACME-3"]);
+    expect(codeOf(await say("Oil it.", "k2", second.key))).toBe("conflict");
+    expect(value(await board.calls.ticket(board.owner, first.key)).comments).toHaveLength(1);
   });
 
   it("WORK-3: each kind of change is an event, and what is so already is none", async () => {

@@ -29,6 +29,8 @@ function check({ messageId, channel, thread, author, files = [], text }: Message
   for (const file of files)
     if (file.id === "" || file.id.length > LONGEST_ID || file.url.length > LONGEST_URL)
       throw new AgentRefused("invalid", "A file's id has 1 to 500 characters, its url at most 2,000.");
+  if (files.some(({ size }) => size < 0))
+    throw new AgentRefused("invalid", "A file's size is its bytes: 0 or more.");
   if (text.trim() === "" && files.length === 0)
     throw new AgentRefused(
       "invalid",
@@ -48,7 +50,7 @@ function eventOf(desk: Desk, given: Message, room: RoomMessage | undefined): Wor
   const files = (room?.files ?? given.files ?? []).map((file) => ({
     id: file.id,
     name: firstCodePoints(file.name, LONGEST_NAME / 2),
-    mimetype: file.mimetype.slice(0, 200),
+    mimetype: firstBytes(file.mimetype, 200),
     size: file.size,
     url: file.url,
   }));

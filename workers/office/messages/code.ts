@@ -1,4 +1,6 @@
 /** Pull requests as the board has them, and the logs of checks (ITEM-4, WORK-5). */
+import { stepsWithin } from "../../../src/shared/rules/ci-log.ts";
+import { MOST_ANSWER } from "../../../src/shared/rules/frame-fit.ts";
 import type { AgentPayload } from "../../../src/shared/wire/agent/index.ts";
 import { CALLS } from "../calls.ts";
 import { looking, mustAgent } from "../handler.ts";
@@ -21,5 +23,5 @@ export const prList = looking<"pr_list", AgentPayload<"pr_list_result">>(
 export const ciLog = looking<"ci_log", AgentPayload<"ci_log_result">>(
   async ({ env, workspace }, asked) =>
     mustAgent(await CALLS.ciLog(env, workspace, { ...asked, lines: clamped(asked.lines, MOST_LINES) })),
-  (_desk, _asked, _frame, found) => found,
+  (_desk, _asked, _frame, { repo, steps }) => ({ repo, steps: stepsWithin(steps, MOST_ANSWER - 1024) }),
 );

@@ -6,7 +6,7 @@ import {
   foldTitle,
   isBusy,
 } from "../../../src/shared/rules/filing.ts";
-import { byteLength } from "../../../src/shared/rules/text.ts";
+import { byteLength, firstCodePoints } from "../../../src/shared/rules/text.ts";
 import type { AgentPayload, OfferFeedback, WorkBrief } from "../../../src/shared/wire/agent/index.ts";
 import { CALLS } from "../calls.ts";
 import type { Desk, Look } from "../desk.ts";
@@ -18,10 +18,12 @@ import { workOn } from "../queue/wake.ts";
 import { type ItemRow, item, openItems, originOf, requesterOf } from "../store/items.ts";
 import { addThread, refsOf } from "../store/parts.ts";
 import { runningItem } from "./own.ts";
-import { briefOf } from "./work.ts";
+import { briefOf, briefsOf } from "./work.ts";
 
 const LONGEST_TITLE = 500;
 const LONGEST_BODY = 65_536;
+/** The open items that a filing's answer shows. */
+const WORK_BYTES = 65_536;
 
 /** The chat that a request is filed from. */
 function chatItem(desk: Desk, id: string): ItemRow {
@@ -139,11 +141,10 @@ function isBusyNow(desk: Desk, ...not: string[]): boolean {
   );
 }
 
-/** The person's other open items, in the order they run. */
+/** The person's other open items, in the order they run: a glance, which is kept with each filing. */
 function others(desk: Desk, ...not: string[]): WorkBrief[] {
-  return openItems(desk.db)
-    .filter(({ id }) => !not.includes(id))
-    .map((row) => briefOf(desk, row));
+  const rows = openItems(desk.db).filter(({ id }) => !not.includes(id));
+  return briefsOf(desk, rows, WORK_BYTES);
 }
 
 function result(desk: Desk, chat: ItemRow, made: string, waiting: boolean, url?: string) {
@@ -308,7 +309,10 @@ export const workAttach = asking<"work_attach", Found | undefined>(
     if (!found) throw new AgentRefused("failed", AGAIN);
     const { ref, subject } = found;
     if (ref.type !== "ticket" && ref.type !== "pr")
-      throw new AgentRefused("not_found", `There is no ticket or pull request ${target.slice(0, 100)}.`);
+      throw new AgentRefused(
+        "not_found",
+        `There is no ticket or pull request ${firstCodePoints(target, 100)}.`,
+      );
     const there =
       workOn(desk, ref) ?? (found.ticket ? workOn(desk, { type: "ticket", ref: found.ticket }) : undefined);
     const mine = found.owner === desk.handle || (found.owner === undefined && there !== undefined);

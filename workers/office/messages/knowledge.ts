@@ -57,6 +57,9 @@ export function shownOfAgent({ db }: Pick<Desk, "db">): Pick<PersonAnswer, "doct
 export function notesChanged(desk: Desk, changed: AgentPayload<"notes_changed">): Record<string, never> {
   if (byteLength(changed.note ?? "") > LONGEST_NOTE)
     throw new AgentRefused("invalid", "A note has at most 16 KiB. Keep longer ones as a document.");
+  const { edit } = changed;
+  if (edit && Object.values(edit).some((text) => text.length > LONGEST_NAME))
+    throw new AgentRefused("invalid", "An edit's author, time and version have at most 500 characters each.");
   if (changed.workItemId !== undefined) ownItem(desk, changed.workItemId);
   const { change, workItemId, ...body } = changed;
   desk.db.run(

@@ -1,4 +1,5 @@
 /** Searching the caller's own history (RECALL-1). */
+import { instantOf } from "../../../src/shared/rules/instants.ts";
 import { parseRecallQuery, recallMatch } from "../../../src/shared/rules/recall-query.ts";
 import type { AgentPayload } from "../../../src/shared/wire/agent/index.ts";
 import { CALLS } from "../calls.ts";
@@ -8,7 +9,6 @@ import type { Ref } from "../letters.ts";
 import { recallMoments } from "../moments.ts";
 
 const MOST = 100;
-const INSTANT = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:?\d{2})?)?$/;
 
 type Asked = AgentPayload<"recall">;
 
@@ -26,8 +26,8 @@ async function about(look: Look, { about: target }: Asked): Promise<Ref | undefi
 
 function since(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  const at = INSTANT.test(text) ? Date.parse(text.replace(" ", "T")) : Number.NaN;
-  if (Number.isNaN(at))
+  const at = instantOf(text);
+  if (at === undefined)
     throw new AgentRefused(
       "invalid",
       "since is a date or a time in ISO 8601, such as 2026-05-31 or 2026-05-31T09:00:00Z.",

@@ -1,7 +1,8 @@
 /** The rounds of an item as the agent lives them: accept to hand-back (OFFER, ITEM-1, OFF-8). */
+import { instantOf } from "../../../src/shared/rules/instants.ts";
 import { endsWithout } from "../../../src/shared/rules/item-states.ts";
 import { declineWaitMs, MAX_DECLINES } from "../../../src/shared/rules/queue.ts";
-import { byteLength, codePoints } from "../../../src/shared/rules/text.ts";
+import { byteLength, codePoints, firstBytes, firstCodePoints } from "../../../src/shared/rules/text.ts";
 import type { AgentPayload } from "../../../src/shared/wire/agent/index.ts";
 import { CALLS } from "../calls.ts";
 import type { Desk, Look } from "../desk.ts";
@@ -29,6 +30,7 @@ const MAX_SUMMARY_BYTES = 65_536;
 const MAX_LINKS = 200;
 const MAX_URL = 2000;
 const MAX_NAME = 200;
+const MAX_TITLE = 500;
 
 /** Refuses what is over a limit (ITEM-1). */
 function within(what: string, text: string, most: number, unit: "bytes" | "characters"): void {
@@ -178,9 +180,11 @@ const MAX_WINDOWS = 50;
 export function usage(desk: Desk, { windows }: AgentPayload<"usage">): Ack {
   if (windows.length > MAX_WINDOWS)
     throw new AgentRefused("invalid", `${MAX_WINDOWS} windows are taken. Report the ones that limit you.`);
-  for (const { name, resetsAt } of windows) {
+  for (const { name, utilization, resetsAt } of windows) {
     within("A window's name", name, MAX_NAME, "characters");
-    if (resetsAt !== undefined && Number.isNaN(Date.parse(resetsAt)))
+    if (utilization < 0)
+      throw new AgentRefused("invalid", "utilization is a part of the limit: 0 is none of it, 1 is all.");
+    if (resetsAt !== undefined && instantOf(resetsAt) === undefined)
       throw new AgentRefused("invalid", "resetsAt is no time. Write it as ISO 8601.");
   }
   desk.toBoard("windows", { handle: desk.handle, at: desk.now, windows });
@@ -193,7 +197,7 @@ export function workMade(desk: Desk, { workItemId, ticket, pr }: AgentPayload<"w
     throw new AgentRefused("invalid", "Say what was made: a ticket, a pull request, or both.");
   if (ticket !== undefined) within("ticket", ticket, 500, "characters");
   const repo = pr && `${pr.repo.owner}/${pr.repo.name}`;
-  if (repo !== undefined && !/^[\w.-]+\/[\w.-]+$/.test(repo))
+  if (repo !== undefined && !/^(?!\.\.?\/)[\w.-]+\/(?!\.\.?$)[\w.-]+$/.test(repo))
     throw new AgentRefused("invalid", "repo has an owner and a name, of letters, digits, _, . and -.");
   if (pr && pr.number < 1) throw new AgentRefused("invalid", "A pull request's number is 1 or greater.");
   if (pr?.url !== undefined) within("url", pr.url, MAX_URL, "characters");
@@ -261,7 +265,12 @@ export function handback(
   within("The summary", summary, MAX_SUMMARY_BYTES, "bytes");
   if (links.length > MAX_LINKS) throw new AgentRefused("invalid", `${MAX_LINKS} links are taken.`);
   for (const { url } of links) within("A link", url, MAX_URL, "characters");
-  takeEnding(desk, { workItemId, status, text: summary, links, usage: used }, frame, reviewable);
+  // A label is no reason to refuse the work.
+  const labelled = links.map(({ url, title }) => ({
+    url,
+    ...(title === undefined ? {} : { title: firstCodePoints(title, MAX_TITLE) }),
+  }));
+  takeEnding(desk, { workItemId, status, text: summary, links: labelled, usage: used }, frame, reviewable);
   return ACK;
 }
 
@@ -281,6 +290,6 @@ export function offerErred(desk: Desk, replyTo: string, message: string): boolea
   const offer = desk.db.one<OfferRow>("SELECT * FROM offers WHERE frame = ?", replyTo);
   const row = offer && item(desk.db, offer.item);
   if (!row) return false;
-  declineOffer(desk, row, message.slice(0, MAX_REASON_BYTES / 4));
+  declineOffer(desk, row, firstBytes(message, MAX_REASON_BYTES));
   return true;
 }

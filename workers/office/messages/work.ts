@@ -1,4 +1,5 @@
 /** The agent's own items: lists, states, moves (ITEM-4, OFFER-7, QUEUE-2). */
+import { firstThatFit, MOST_ANSWER } from "../../../src/shared/rules/frame-fit.ts";
 import { cannotMove, type ItemState } from "../../../src/shared/rules/item-states.ts";
 import type { AgentPayload, WorkBrief } from "../../../src/shared/wire/agent/index.ts";
 import { CALLS } from "../calls.ts";
@@ -50,13 +51,29 @@ export function lastFinished(desk: Desk): ItemRow[] {
   );
 }
 
-/** The open items in the order they run, then the last finished (ITEM-4). */
+/** What a list of items may take of a frame. */
+const LIST_BYTES = MOST_ANSWER - 1024;
+
+/** Items in short, as many of the first as fit. */
+export function briefsOf(
+  desk: Desk,
+  rows: readonly ItemRow[],
+  bytes: number = LIST_BYTES,
+  current?: string,
+): WorkBrief[] {
+  const briefs = function* () {
+    for (const row of rows) yield briefOf(desk, row, current);
+  };
+  return firstThatFit(briefs(), bytes);
+}
+
+/** The open items in the order they run, then the last finished, as many as fit (ITEM-4). */
 export function workList(
   desk: Desk,
   { workItemId }: AgentPayload<"work_list">,
 ): AgentPayload<"work_list_result"> {
   const open = openItems(desk.db).filter(({ moving }) => moving === null);
-  return { items: [...open, ...lastFinished(desk)].map((row) => briefOf(desk, row, workItemId)) };
+  return { items: briefsOf(desk, [...open, ...lastFinished(desk)], LIST_BYTES, workItemId) };
 }
 
 /** Which of these are somebody else's, as the board knows (ITEM-4). */

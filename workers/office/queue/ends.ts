@@ -1,5 +1,7 @@
 /** How the agent ends a round: hand-back and fail, in time, again, or late (OFF-8, OFFER-5 to OFFER-7). */
+
 import { stateAfter } from "../../../src/shared/rules/item-states.ts";
+import { firstCodePoints } from "../../../src/shared/rules/text.ts";
 import type { Link, SessionUsage } from "../../../src/shared/wire/agent/index.ts";
 import type { Desk } from "../desk.ts";
 import { AgentRefused, type FrameOf } from "../handler.ts";
@@ -84,7 +86,7 @@ function whyOf(status: Ending["status"], evidence: boolean, text: string): strin
   if (!evidence) return "handed back as done without anything to review";
   if (status === "done" || status === "silent") return `handed back as ${status}`;
   if (status === "interrupted") return "the agent was cut short";
-  const line = text.replace(/\s+/g, " ").trim().slice(0, 300);
+  const line = firstCodePoints(text.replace(/\s+/g, " ").trim(), 300);
   return line === "" ? `handed back as ${status}` : line;
 }
 

@@ -1,4 +1,5 @@
 /** How an item comes to be, and how feedback comes to one (PIPE-2). */
+import { firstCodePoints } from "../../../src/shared/rules/text.ts";
 import type { OfferFeedback } from "../../../src/shared/wire/agent/index.ts";
 import type { Desk } from "../desk.ts";
 import type { ItemRef, Origin, Ref, Requester, Thread, Wake } from "../letters.ts";
@@ -97,7 +98,7 @@ function json(value: object | undefined): string | null {
 
 function oneLine(title: string): string {
   const line = title.replace(/\s+/g, " ").trim();
-  return line === "" ? "(no title)" : line.slice(0, MAX_TITLE);
+  return line === "" ? "(no title)" : firstCodePoints(line, MAX_TITLE);
 }
 
 /**

@@ -8,13 +8,14 @@ import type {
   PausePerson,
   PersonAnswer,
 } from "../../../src/shared/wire/office.ts";
+import { once } from "../../kit/once.ts";
 import { notFound, refuse } from "../../kit/result.ts";
 import type { Desk } from "../desk.ts";
 import type { Identity, PersonState } from "../letters.ts";
 import { shownOfAgent } from "../messages/knowledge.ts";
 import { goesTo } from "../messages/own.ts";
 import { lastFinished } from "../messages/work.ts";
-import { type ItemRow, item, openItems, queuedItems, requesterOf } from "../store/items.ts";
+import { type ItemRow, item, openItems, positionOf, queueOrder, requesterOf } from "../store/items.ts";
 import { historyOf, refsOf } from "../store/parts.ts";
 import { changePerson, holdOf, pauseOf, personRow } from "../store/person.ts";
 import { linksOf, round } from "../store/rounds.ts";
@@ -116,7 +117,7 @@ export function personAnswer(desk: Desk): PersonAnswer {
   const person = personRow(db);
   const known = team.people.find((one) => one.handle === handle);
   const { status, current, queued } = statusOf(desk);
-  const positions = new Map(queuedItems(db).map((row, i) => [row.id, i + 1]));
+  const positions = new Map(queueOrder(db).map(({ id }, i) => [id, i + 1]));
   const stuck = stuckItems(desk);
   const pause = pauseOf(db, now);
   const hold = holdOf(db, now);
@@ -156,12 +157,21 @@ export function personAnswer(desk: Desk): PersonAnswer {
 function one(desk: Desk, id: string): OfficeItem {
   const row = item(desk.db, id);
   if (!row) throw new Error("the item is gone");
-  const position = queuedItems(desk.db).findIndex((q) => q.id === id) + 1;
-  return officeItem(desk, row, position > 0 ? { position } : {});
+  const position = positionOf(desk.db, row);
+  return officeItem(desk, row, position === undefined ? {} : { position });
 }
 
-/** Work for a person, given by hand. */
+/** Work for a person, given by hand; once a key of whoever gives it (ENV-4). */
 export function addItem(desk: Desk, identity: Identity, asked: AddItem): { item: OfficeItem } {
+  const request = { sender: identity.participantId, at: desk.now, name: "item", asked };
+  return once(desk.db, request, (body) => given(desk, identity, body));
+}
+
+function given(
+  desk: Desk,
+  identity: Identity,
+  asked: Omit<AddItem, "idempotency_key">,
+): { item: OfficeItem } {
   if (personRow(desk.db).removed_at !== null)
     refuse("conflict", `${desk.handle} is not in the team any more. Give the work to somebody who is.`);
   const at = iso(desk.now);

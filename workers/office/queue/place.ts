@@ -1,18 +1,7 @@
 /** Where items stand in the queue (QUEUE-2). */
 import { indexFor, indexOfPosition, placeAt, type Queued } from "../../../src/shared/rules/queue.ts";
 import type { Desk } from "../desk.ts";
-import { change, type ItemRow, queuedItems } from "../store/items.ts";
-
-export function asQueued(row: ItemRow): Queued {
-  return {
-    id: row.id,
-    kind: row.kind,
-    priority: row.priority,
-    place: row.place ?? 0,
-    queuedAt: row.queued_at,
-    notBefore: row.not_before,
-  };
-}
+import { change, queueOrder } from "../store/items.ts";
 
 /** What an item's kind weighs, unless somebody said otherwise. A kind of the team's own is as urgent as assigned work. */
 export function priorityOf(desk: Desk, kind: string): number {
@@ -54,9 +43,7 @@ export function place(
 }
 
 function othersThan(desk: Desk, id: string): Queued[] {
-  return queuedItems(desk.db)
-    .filter((row) => row.id !== id)
-    .map(asQueued);
+  return queueOrder(desk.db).filter((one) => one.id !== id);
 }
 
 function settle(desk: Desk, others: readonly Queued[], index: number): number {

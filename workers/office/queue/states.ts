@@ -4,7 +4,7 @@ import type { Outcome } from "../../../src/shared/wire/index.ts";
 import type { Desk } from "../desk.ts";
 import { cancelQuestions } from "../questions.ts";
 import { change, type ItemRow, item, type Trigger } from "../store/items.ts";
-import { type FeedbackRow, pendingFeedback } from "../store/parts.ts";
+import { type FeedbackRow, forgetProgress, pendingFeedback } from "../store/parts.ts";
 import { changeRound, eventsOf, type RoundEnd, type RoundRow, roomOf, round } from "../store/rounds.ts";
 import { placeOf, priorityOf } from "./place.ts";
 import { questionEnded } from "./questions.ts";
@@ -182,6 +182,7 @@ export function endRound(desk: Desk, row: ItemRow, ended: RoundEnd): void {
   const last = round(desk.db, row.id, row.round);
   if (!last || last.ended_at !== null) return;
   changeRound(desk.db, row.id, last.n, { ended_at: desk.now, ended });
+  forgetProgress(desk.db, row.id);
   if (ended === "interrupted") return;
   const runId = last.run_id ?? startRun(desk, row, last);
   if (runId !== undefined) desk.toRoom("run_end", { runId, outcome: OUTCOMES[ended] });

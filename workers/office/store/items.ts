@@ -1,5 +1,6 @@
 /** Rows of items (QUEUE-1). Every change of state goes through `moveTo` (queue/states.ts). */
 import type { ItemState } from "../../../src/shared/rules/item-states.ts";
+import type { Queued } from "../../../src/shared/rules/queue.ts";
 import type { Db } from "../../kit/db.ts";
 import type { Origin, Requester, Wake } from "../letters.ts";
 
@@ -69,9 +70,18 @@ export function heldItems(db: Db): ItemRow[] {
   return db.all<ItemRow>("SELECT * FROM items WHERE held = 1 ORDER BY id");
 }
 
-/** The queue in its order (QUEUE-2). */
-export function queuedItems(db: Db): ItemRow[] {
-  return db.all<ItemRow>("SELECT * FROM items WHERE place IS NOT NULL ORDER BY place");
+/** The queue in its order (QUEUE-2), and no more of it than that: it may be long, and each item wide. */
+export function queueOrder(db: Db): Queued[] {
+  return db.all<Queued>(
+    `SELECT id, kind, priority, place, queued_at AS queuedAt, not_before AS notBefore
+       FROM items WHERE place IS NOT NULL ORDER BY place`,
+  );
+}
+
+/** Where an item stands in the queue, from 1; undefined for one that is not in it. */
+export function positionOf(db: Db, row: ItemRow): number | undefined {
+  if (row.place === null) return undefined;
+  return db.one<{ n: number }>("SELECT count(*) AS n FROM items WHERE place <= ?", row.place)?.n;
 }
 
 /** Items that are not finished, in the order in which they run, then those that wait and are blocked (ITEM-4). */

@@ -202,3 +202,8 @@ export function wasSaid(db: Db, item: string, kind: string, frame: { id: string;
     ) === 0
   );
 }
+
+/** A round's lines of progress need not be known once it ended: only the last is kept, and none is taken any more. */
+export function forgetProgress(db: Db, item: string): void {
+  db.run("DELETE FROM said WHERE item = ? AND kind = 'progress'", item);
+}

@@ -2,9 +2,10 @@
 import type { Db } from "../../kit/db.ts";
 import type { Identity } from "../../office/letters.ts";
 import { unauthenticated } from "../access/authenticate.ts";
-import { participant } from "../store/participants.ts";
+import { participant, workspaceOf } from "../store/participants.ts";
 import { space } from "../store/spaces.ts";
 import type { Caller } from "../types.ts";
+import type { Ledger } from "../writer.ts";
 
 /** A caller as the other objects know it; they decide what it may do (AUTH-2). */
 export function identityOf({ participant: who, tokenId, scopes, hook }: Caller): Identity {
@@ -20,6 +21,15 @@ export function identityOf({ participant: who, tokenId, scopes, hook }: Caller):
     ...(who.office_handle === null ? {} : { handle: who.office_handle }),
     ...(hook ? { hook } : {}),
   };
+}
+
+/**
+ * Counts a write at the board or an office among a participant's own (LIMIT-2). What a tool sends by a hook's token is
+ * counted by that token: it must not silence who made it.
+ */
+export function countWrite(ledger: Ledger, { participant: who, tokenId, hook }: Caller): void {
+  const { limits } = workspaceOf(ledger.db).settings;
+  ledger.limits.take(hook ? tokenId : who.id, 1, limits, ledger.clock.now());
 }
 
 /** The ids that name no person who is here, and no space (TEAM-1). */

@@ -1,5 +1,5 @@
 /** The log of a check, for an agent that asks (WORK-5, ITEM-4). */
-import { failedSteps, linesAsked, type StepLog } from "../../../../src/shared/rules/ci-log.ts";
+import { failedSteps, lastOf, linesAsked, type StepLog } from "../../../../src/shared/rules/ci-log.ts";
 import { jobOfLink } from "../../../../src/shared/rules/github/host.ts";
 import { mask } from "../../../../src/shared/rules/mask.ts";
 import type { AgentPayload } from "../../../../src/shared/wire/agent/index.ts";
@@ -42,13 +42,9 @@ export function keptLog(
 }
 
 /** The last lines of a step, masked of what has become a secret since it was kept. */
-export function shown({ name, lines, omitted }: StepLog, asked: number, secrets: readonly string[]): StepLog {
-  const last = lines.slice(-linesAsked(asked));
-  return {
-    name,
-    lines: last.map((line) => mask(line, secrets)),
-    omitted: omitted + lines.length - last.length,
-  };
+export function shown(step: StepLog, asked: number, secrets: readonly string[]): StepLog {
+  const last = lastOf(step, linesAsked(asked));
+  return { ...last, lines: last.lines.map((line) => mask(line, secrets)) };
 }
 
 /** Reads a job and its log. What has ended is kept. */

@@ -1,6 +1,8 @@
 /** Questions between teammates and to humans: whom each is for, and the way of its answer (ITEM-2). */
+
 import { askTarget } from "../../../../src/shared/rules/ask-target.ts";
 import { askFault } from "../../../../src/shared/rules/questions.ts";
+import { firstCodePoints } from "../../../../src/shared/rules/text.ts";
 import { refuse } from "../../../kit/result.ts";
 import type { Address, AskAnswer, AskAsk, BoardLetters } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
@@ -28,7 +30,7 @@ export function ask(ledger: BoardLedger, asked: AskAsk): AskAnswer {
   if (!target)
     refuse(
       "not_found",
-      `There is nobody called ${asked.to.slice(0, 100)} in the team. Ask the roster who is, and use a handle.`,
+      `There is nobody called ${firstCodePoints(asked.to, 100)} in the team. Ask the roster who is, and use a handle.`,
     );
   if (target.kind === "none") refuseRing(asked.to, "role");
   if (target.kind === "human") return askHuman(ledger, asked, target.human);
@@ -74,7 +76,7 @@ function refuseRing(to: string, fault: "self" | "ring" | "role"): never {
       ? "That is yourself. Ask somebody else, or decide it."
       : fault === "ring"
         ? `${to} waits for the work that this question is of: asking would go round in a ring. Ask somebody else.`
-        : `Everybody with the role ${to.slice(0, 100)} waits for the work that this question is of, or is yourself. Ask somebody else.`,
+        : `Everybody with the role ${firstCodePoints(to, 100)} waits for the work that this question is of, or is yourself. Ask somebody else.`,
   );
 }
 

@@ -2,6 +2,7 @@
  * The board's own tickets (WORK-3): whatever is done to one is an event like those of any other tracker, taken in
  * the same way, and the rows are what became of it.
  */
+import { firstCodePoints } from "../../../../src/shared/rules/text.ts";
 import { makesRing } from "../../../../src/shared/rules/ticket-usage.ts";
 import { isOpen } from "../../../../src/shared/rules/work-state.ts";
 import type { TicketStatus } from "../../../../src/shared/wire/agent/ops.ts";
@@ -13,6 +14,7 @@ import type {
   TicketComment,
 } from "../../../../src/shared/wire/office.ts";
 import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
+import { once } from "../../../kit/once.ts";
 import { refuse } from "../../../kit/result.ts";
 import type { Identity } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
@@ -49,6 +51,25 @@ function happened(
 /** Makes a ticket of the board's own (WORK-3). */
 export function createTicket(ledger: BoardLedger, by: Identity, asked: CreateTicket): TicketAnswer {
   mustBeOfTeam(by);
+  return onceOf(ledger, by, "ticket", asked, (body) => madeTicket(ledger, by, body));
+}
+
+/** What somebody asks for with a key of theirs, and it may be again (ENV-4). */
+function onceOf<A extends object, T>(
+  { db, now }: BoardLedger,
+  { participantId }: Identity,
+  name: string,
+  asked: A,
+  work: (asked: Omit<A, "idempotency_key">) => T,
+): T {
+  return once(db, { sender: participantId, at: now, name, asked }, work);
+}
+
+function madeTicket(
+  ledger: BoardLedger,
+  by: Identity,
+  asked: Omit<CreateTicket, "idempotency_key">,
+): TicketAnswer {
   mustKeepTickets(ledger);
   const actor = actorOf(by);
   const assignee = asked.assignee === undefined ? undefined : assigneeOf(ledger, asked.assignee);
@@ -104,7 +125,7 @@ function assigneeOf(ledger: BoardLedger, given: string): string {
   const known = [...people.map((p) => p.handle), ...humans.map((h) => h.name)];
   refuse(
     "invalid",
-    `Nobody in the team is called ${given.slice(0, 100)}. Assign a handle or a human's name: ${known.slice(0, 50).join(", ") || "the team has nobody yet"}.`,
+    `Nobody in the team is called ${firstCodePoints(given, 100)}. Assign a handle or a human's name: ${known.slice(0, 50).join(", ") || "the team has nobody yet"}.`,
     { details: [{ path: "assignee", message: "is no handle and no human's name" }] },
   );
 }
@@ -112,7 +133,7 @@ function assigneeOf(ledger: BoardLedger, given: string): string {
 function parentOf(ledger: BoardLedger, row: TicketRow | undefined, given: string): string {
   const parent = ticketRow(ledger, given);
   if (!parent)
-    return wrongParent(`There is no ticket ${given.slice(0, 100)} to be a part of.`, "is no ticket");
+    return wrongParent(`There is no ticket ${firstCodePoints(given, 100)} to be a part of.`, "is no ticket");
   if (row && makesRing(row.key, parent.key, (key) => ticketRow(ledger, key)?.parent))
     return wrongParent(
       `${parent.key} is ${parent.key === row.key ? "the ticket itself" : `below ${row.key} already`}: a ticket cannot be above itself.`,
@@ -200,10 +221,12 @@ export function commentTicket(
 ): TicketComment {
   mustBeOfTeam(by);
   const row = ownTicket(ledger, key);
-  const id = ledger.clock.mint("msg");
-  happened(ledger, actorOf(by), "ticket.commented", {
-    ticket: { key: row.key, title: row.title ?? row.key },
-    comment: { id, body: asked.body },
+  return onceOf(ledger, by, `comment ${row.key}`, asked, ({ body }) => {
+    const id = ledger.clock.mint("msg");
+    happened(ledger, actorOf(by), "ticket.commented", {
+      ticket: { key: row.key, title: row.title ?? row.key },
+      comment: { id, body },
+    });
+    return oneComment(ledger, row.key, id);
   });
-  return oneComment(ledger, row.key, id);
 }

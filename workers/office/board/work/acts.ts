@@ -1,5 +1,7 @@
 /** Acts: changes to tickets that the pipeline decided, made by the board itself or by a person's agent (ACT-1, ACT-2). */
+
 import type { OpDraft } from "../../../../src/shared/rules/pipeline-types.ts";
+import { firstCodePoints } from "../../../../src/shared/rules/text.ts";
 import { OFFICE_ACTOR } from "../../../../src/shared/rules/trust.ts";
 import type { Op } from "../../../../src/shared/wire/agent/ops.ts";
 import type { WorkEvent } from "../../../../src/shared/wire/work.ts";
@@ -127,6 +129,6 @@ export function takeActResult(ledger: BoardLedger, answer: BoardLetters["act_res
   tell(
     ledger,
     `act:${answer.id}`,
-    `${answer.handle}'s agent could not make ${what}: ${(error ?? "it gave no reason").slice(0, 500)}. Nobody tries it again.`,
+    `${answer.handle}'s agent could not make ${what}: ${firstCodePoints(error ?? "it gave no reason", 500)}. Nobody tries it again.`,
   );
 }

@@ -1,4 +1,5 @@
 /** What agents ask of pull requests, tickets and their own work (ITEM-4). */
+import { firstThatFit, MOST_ANSWER } from "../../../../src/shared/rules/frame-fit.ts";
 import { firstBytes, firstCodePoints } from "../../../../src/shared/rules/text.ts";
 import { linkedTicket, ticketCandidates } from "../../../../src/shared/rules/ticket-links.ts";
 import { isOpen, mergeableOf, textOf, verdicts } from "../../../../src/shared/rules/work-state.ts";
@@ -11,6 +12,8 @@ import { ciOfHead, openThreads, prAuthor, prOwner, prsOfTicket, reviewsOf, verdi
 import { type PrRow, prRows, ticketRow, ticketRows } from "./store.ts";
 
 const MOST_PRS = 100;
+/** What a list of pull requests may take of a frame (OFF-1). */
+const PRS_BYTES = MOST_ANSWER - 1024;
 /** Finished pull requests that are looked through. */
 const FINISHED = 1000;
 const CURRENT_BYTES = 16_384;
@@ -33,14 +36,17 @@ export function ticketPrs(
   return {
     ticket: key,
     ...(status ? { status: status as TicketStatus } : {}),
-    prs: prsOfTicket(ledger, key).map((pr) => ({
-      ref: pr.key,
-      number: pr.number,
-      title: titled(pr),
-      ...linked(pr),
-      state: pr.state,
-      authorKind: prAuthor(ledger, pr).kind,
-    })),
+    prs: firstThatFit(
+      prsOfTicket(ledger, key).map((pr) => ({
+        ref: pr.key,
+        number: pr.number,
+        title: titled(pr),
+        ...linked(pr),
+        state: pr.state,
+        authorKind: prAuthor(ledger, pr).kind,
+      })),
+      PRS_BYTES,
+    ),
   };
 }
 
@@ -67,8 +73,8 @@ export function prList(ledger: BoardLedger, asked: AgentPayload<"pr_list">): Age
     if (author === undefined) return true;
     return [prOwner(ledger, pr), pr.author].some((name) => name?.toLowerCase() === author);
   });
-  return {
-    prs: fits.slice(0, limit).map((pr) => ({
+  const prs = firstThatFit(
+    fits.slice(0, limit).map((pr) => ({
       ref: pr.key,
       number: pr.number,
       title: titled(pr),
@@ -83,8 +89,9 @@ export function prList(ledger: BoardLedger, asked: AgentPayload<"pr_list">): Age
       ...(pr.ticket === null ? {} : { ticket: pr.ticket }),
       updatedAt: iso(pr.read_at),
     })),
-    more: Math.max(0, fits.length - limit),
-  };
+    PRS_BYTES,
+  );
+  return { prs, more: fits.length - prs.length };
 }
 
 /** One line, of text that others wrote. */
