@@ -259,6 +259,16 @@ describe("REQ-6 turns alone, pauses", () => {
     expect(log.state).toMatchObject({ paused: null, turnsAlone: 0 });
   });
 
+  test("REQ-4 REQ-6 the last turn alone is tried again like any other", () => {
+    const log = newLog();
+    for (let turn = 1; turn < MAX_TURNS_ALONE; turn++) turnAlone(log);
+    const trigger = log.item("developer", "Go on.");
+    log.fail(log.open());
+    log.now += 10_000;
+    expect(log.state.turnsAlone).toBe(MAX_TURNS_ALONE);
+    expect(next(log)).toEqual({ do: "open", trigger, full: false });
+  });
+
   test("REQ-6 whoever resumes it is somebody: the count begins anew", () => {
     const log = newLog();
     for (let turn = 1; turn <= MAX_TURNS_ALONE; turn++) turnAlone(log);
