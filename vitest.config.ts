@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { cloudflareTest } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { toolEnvironment } from "./scripts/tool-environment.ts";
@@ -11,6 +12,16 @@ const testSecrets = {
 
 // Secrets too: without `.dev.vars` wrangler looks here before it warns that they are missing.
 Object.assign(process.env, toolEnvironment, testSecrets);
+
+/** Where the scripted model of the tests in workerd will listen: workerd must know it before it starts. */
+const modelPort = await new Promise<number>((resolve, reject) => {
+  const probe = createServer().once("error", reject);
+  probe.listen(0, "127.0.0.1", () => {
+    const { port } = probe.address() as AddressInfo;
+    probe.close(() => resolve(port));
+  });
+});
+process.env["MODEL_PORT"] = String(modelPort);
 
 // Groups run one after the other: what is quick fails first, and the system tests have the machine alone.
 export default defineConfig({
@@ -31,12 +42,15 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             wrangler: { configPath: "./wrangler.toml" },
-            miniflare: { bindings: testSecrets },
+            miniflare: {
+              bindings: { ...testSecrets, OPENAI_BASE_URL: `http://127.0.0.1:${modelPort}/v1` },
+            },
           }),
         ],
         test: {
           name: "workers",
           include: ["workers/**/*.test.ts"],
+          globalSetup: ["./test/support/model-setup.ts"],
           testTimeout: 30_000,
           sequence: { groupOrder: 1 },
         },

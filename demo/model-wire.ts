@@ -103,6 +103,44 @@ export interface Usage {
   reasoning?: number | undefined;
 }
 
+/** What goes wrong with an answer. `after` counts pieces of words that were sent before. */
+export type Fault =
+  /** Waits between pieces. */
+  | { kind: "slow"; ms: number }
+  /** Sends no more until it is let go on: `release`. */
+  | { kind: "held"; after: number }
+  /** The connection breaks. */
+  | { kind: "cut"; after: number }
+  /** Ends in good order, before the model has said that it is done. */
+  | { kind: "unfinished"; after: number }
+  /** A frame that is no JSON. */
+  | { kind: "malformed"; after: number }
+  /** An error inside the stream. */
+  | { kind: "broken"; after: number; code: string }
+  /** A refusal instead of an answer. */
+  | { kind: "status"; status: number; retryAfterS?: number; code?: string }
+  /** Takes the request and never says a word. */
+  | { kind: "silent" };
+
+/** One answer of a script. */
+export interface Scripted {
+  text?: string;
+  calls?: Said["calls"];
+  /** Without it the size of the request and of the answer is counted. */
+  usage?: Usage;
+  ended?: Said["ended"];
+  fault?: Fault;
+}
+
+/** One request that came. */
+export interface Seen {
+  path: string;
+  authorization: string | undefined;
+  body: unknown;
+  /** `left` when the client went away before the end. */
+  state: "open" | "answered" | "left";
+}
+
 /** The input of a call as the model writes it; a text stands as it is, so that a broken one can be written. */
 const argumentsOf = (input: unknown): string => (typeof input === "string" ? input : JSON.stringify(input));
 

@@ -30,6 +30,7 @@ interface BoardCalls {
   prList(asked: AgentPayload<"pr_list">): Promise<Result<AgentPayload<"pr_list_result">>>;
   ciLog(asked: AgentPayload<"ci_log">): Promise<Result<AgentPayload<"ci_log_result">>>;
   ticketUsage(key: string): Promise<Result<AgentPayload<"ticket_usage_result">>>;
+  secretValues(name: string): Promise<string[]>;
 }
 const room = (env: Env, workspace: string) => roomOf(env, workspace) as unknown as RoomCalls;
 const board = (env: Env, workspace: string) => boardOf(env, workspace) as unknown as BoardCalls;
@@ -68,5 +69,7 @@ export const CALLS = {
   prList: (env: Env, workspace: string, asked: AgentPayload<"pr_list">) =>
     board(env, workspace).prList(asked),
   ciLog: (env: Env, workspace: string, asked: AgentPayload<"ci_log">) => board(env, workspace).ciLog(asked),
+  /** A secret of the workspace, the newest value first (SECRET-1). */
+  secretValues: (env: Env, workspace: string, name: string) => board(env, workspace).secretValues(name),
   ticketUsage: (env: Env, workspace: string, key: string) => board(env, workspace).ticketUsage(key),
 };

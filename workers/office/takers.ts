@@ -9,6 +9,7 @@ import { takeFollowerGone, takeRemoved, takeRevoked, takeTeam } from "./queue/me
 import { takeMoved, takeNote, takePart } from "./queue/moves.ts";
 import { takeHold, takeStopRun } from "./queue/stops.ts";
 import { messageChanged, takeCancel, takeWake, takeWithdrawn } from "./queue/wake.ts";
+import { takeDecided } from "./tools/results.ts";
 
 export type Takers = {
   [K in keyof OfficeLetters]?: (desk: Desk, body: OfficeLetters[K], from: Address) => void;
@@ -33,6 +34,7 @@ export const TAKERS: Takers = {
   hold: takeHold,
   act: takeAct,
   answer: takeAnswer,
+  ask_decided: takeDecided,
   moment: takeMoment,
   question_withdrawn: takeWithdrawn,
 };

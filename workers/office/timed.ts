@@ -9,6 +9,7 @@ import { releaseDue } from "./queue/moves.ts";
 import { pauseOver } from "./queue/people.ts";
 import { tellStuck } from "./queue/stuck.ts";
 import { reportsAlarm } from "./reports.ts";
+import { lookForOpen, RESIDENT_ALARM } from "./resident/resident.ts";
 
 export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
   // What may be offered is looked for after every piece of work.
@@ -20,6 +21,7 @@ export const TIMED: Readonly<Record<string, (desk: Desk) => void>> = {
   reports: reportsAlarm,
   // What ended is handed back after the commit, as after one that touched a stream (feed/endings.ts).
   [HOUSE_ALARM]: (desk) => void desk.streams.touched.add(""),
+  [RESIDENT_ALARM]: lookForOpen,
   // What is due is sent at the end of the work: `after` of the part (turns.ts).
   acts: () => {},
 };

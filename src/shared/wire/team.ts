@@ -151,6 +151,10 @@ const model = z.strictObject({
   output: positive
     .optional()
     .describe("Tokens that an answer may take: left out, 16,000, and a quarter of the window at most."),
+  api: z
+    .enum(["chat", "responses"])
+    .default("chat")
+    .describe("The form in which its endpoint is asked: Chat Completions, which each has, or Responses."),
 });
 
 const price = z.strictObject({

@@ -1,10 +1,12 @@
 /**
- * What else happens when a stream changes; the parts that have a say in it stand in table.ts. A hook runs inside the transaction of the append, so that
- * what it writes stands or falls with it; an outside one runs after the commit and may wait for others.
+ * What else happens when a stream changes; the parts that have a say in it stand in table.ts. A hook runs inside the
+ * transaction of the append, so that what it writes stands or falls with it; an outside one runs after the commit and
+ * may wait for others.
  */
 import type { ModelUsage } from "../../../src/shared/wire/context/item.ts";
 import type { Desk, Look } from "../desk.ts";
 import type { StreamName } from "./paths.ts";
+import type { StatesMemory } from "./states.ts";
 
 /** A request that was open and is no more (REQ-1). */
 export interface Ended {
@@ -49,6 +51,8 @@ export interface CompactionAsk {
 export interface Beside {
   work<T>(work: (desk: Desk) => T): T;
   look(): Look;
+  /** What is in memory of reduced states: for reading them. */
+  readonly states: StatesMemory;
   /** Keeps the object until it is done. */
   waitUntil(done: Promise<unknown>): void;
   fault(error: unknown): void;

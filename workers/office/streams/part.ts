@@ -54,7 +54,7 @@ export interface StreamsNeed {
   db: Db;
   wall(): number;
   alarm(name: string, at: number): void;
-  beside: Beside;
+  beside: Omit<Beside, "states">;
   hooks: readonly StreamHook[];
   outside: readonly StreamOutside[];
 }
@@ -69,12 +69,14 @@ export interface FollowAsk {
 }
 
 export function openStreams(need: StreamsNeed): Streams {
-  const { db, beside, hooks, outside } = need;
+  const { db, hooks, outside } = need;
+  const held: StatesMemory["held"] = new Map();
+  const beside: Beside = { ...need.beside, states: { held } };
   const fault = (error: unknown) => beside.fault(error);
   const compactions = new Map<number, { through: number; failed: boolean }>();
   const memory: StreamsMemory = {
     hooks,
-    held: new Map(),
+    held,
     touched: new Set(),
     undriven: new Set(),
     later: [],

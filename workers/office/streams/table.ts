@@ -4,8 +4,9 @@
  */
 import { HOUSE_OUTSIDE } from "../feed/endings.ts";
 import { ROUNDS } from "../feed/rounds.ts";
+import { RESIDENT, RESIDENT_HOOK } from "../resident/resident.ts";
 import type { StreamHook, StreamOutside } from "./hooks.ts";
 
 /** In the order in which they run. */
-export const STREAM_HOOKS: readonly StreamHook[] = [ROUNDS];
-export const STREAM_OUTSIDE: readonly StreamOutside[] = [HOUSE_OUTSIDE];
+export const STREAM_HOOKS: readonly StreamHook[] = [ROUNDS, RESIDENT_HOOK];
+export const STREAM_OUTSIDE: readonly StreamOutside[] = [HOUSE_OUTSIDE, RESIDENT];

@@ -15,6 +15,7 @@ import { activeItems, item } from "../store/items.ts";
 import { approve, withdraw } from "./approve.ts";
 import type { Called, Calling } from "./calling.ts";
 import { files, keep } from "./files.ts";
+import { keyOf } from "./key.ts";
 import type { Needs } from "./say.ts";
 import { ask, post, search } from "./talk.ts";
 import { handBack, takeWork, work } from "./work.ts";
@@ -46,7 +47,7 @@ export function officeHost(need: Needs): ToolHost {
         throw error;
       }
     },
-    withdraw: (call) => withdraw(need, keyOf(need, call)),
+    withdraw: (call) => withdraw(need, nameOf(need, call)),
     keep: (text, filename) => keep(need, filename, text),
   };
 }
@@ -61,12 +62,12 @@ function callingOf(need: Needs, call: Call, input: Calling["input"]): Calling {
   return {
     need,
     id: call.id,
-    key: keyOf(need, call),
+    key: nameOf(need, call),
     item: named === undefined ? own : item(db, named),
     input,
   };
 }
 
-function keyOf(need: Needs, { path, id }: Pick<Call, "path" | "id">): string {
-  return `${need.look().handle}/${ITEM.exec(path)?.[1] ?? ""}/${id}`;
+function nameOf(need: Needs, { path, id }: Pick<Call, "path" | "id">): string {
+  return keyOf(need.look().handle, ITEM.exec(path)?.[1] ?? "", id);
 }

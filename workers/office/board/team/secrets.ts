@@ -11,8 +11,8 @@ import type { Identity } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { mustOwn } from "../rights.ts";
 
-/** What GitHub's route and reads take their secrets from, whatever the config names. */
-const WELL_KNOWN = ["github_token", "github_webhook_secret"];
+/** What GitHub's route and reads and the residents' model take their secrets from, whatever the config names. */
+const WELL_KNOWN = ["github_token", "github_webhook_secret", "openai_api_key"];
 const VERSIONS_KEPT = 2;
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
