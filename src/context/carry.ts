@@ -7,6 +7,7 @@ import { fullJitter } from "../sdk/backoff.ts";
 import type { Clock } from "../sdk/clock.ts";
 import { asError } from "../sdk/errors.ts";
 import { resultContent } from "../shared/rules/context/calls.ts";
+import type { AppendEvent } from "../shared/wire/context/http.ts";
 import type { Call, ResultFile, ToolHost, ToolResult } from "./tools.ts";
 import { pause } from "./turn.ts";
 
@@ -25,7 +26,12 @@ export interface WrittenResult {
   files?: ResultFile[];
   /** Whether the agent goes on by it, once it is the last of its answer. */
   goesOn: boolean;
+  /** It ran out of time: the agent is told so once no other call of the answer waits. */
+  isLate?: true;
 }
+
+/** What an agent is told whose last calls were given up: their results ask for nothing (CTX-9). */
+const CALLS_LATE = "The calls of your last answer took too long and were given up. Go on without them.";
 
 export interface CarryNeeds {
   host: ToolHost;
@@ -181,7 +187,8 @@ export class Calls {
 
 /** The result of a call that has none: it asks for nothing (CTX-9). */
 function givenUp(wasInterrupted: boolean): WrittenResult {
-  return { content: resultContent(false, wasInterrupted ? INTERRUPTED : LATE).content, goesOn: false };
+  const { content } = resultContent(false, wasInterrupted ? INTERRUPTED : LATE);
+  return { content, goesOn: false, ...(wasInterrupted ? {} : { isLate: true }) };
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -193,4 +200,10 @@ function aborted(signal: AbortSignal): Promise<void> {
 
 function rejected(signal: AbortSignal): Promise<never> {
   return aborted(signal).then(() => Promise.reject(new Error("given up")));
+}
+
+/** Asks for the next request in place of results that came too late. */
+export function lateNotice(answer: number): AppendEvent {
+  const payload = { role: "developer" as const, content: CALLS_LATE };
+  return { type: "context-item", payload, idempotencyKey: `late:${answer}` };
 }

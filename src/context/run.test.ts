@@ -373,7 +373,7 @@ describe("CTX-9: calls", () => {
     expect(stage.said().at(-1)).toBe("Done.");
   });
 
-  test("CTX-9: a tool that never answers has failed; calls that ran out of time ask for nothing", async () => {
+  test("CTX-9: a tool that never answers has failed; calls that ran out of time ask for nothing, and it is told so", async () => {
     const calls = Array.from({ length: 6 }, () => ({ tool: "hang", input: {} }));
     const stage = new Stage(once(...calls), () => new Promise(() => {}));
     stage.agent();
@@ -385,7 +385,12 @@ describe("CTX-9: calls", () => {
     for (const result of results) expect(result).toMatchObject({ ok: false, goesOn: "dont-trigger-request" });
     expect(results[0].output).toContain("did not answer in time");
     expect(results[5].output).toContain("took too long");
-    expect(stage.stream.of("llm-request-requested")).toHaveLength(1);
+    const notices = stage.stream.state.items.filter(({ item }) => item.content.includes("given up. Go on"));
+    expect(notices).toHaveLength(1);
+    expect(stage.stream.of("llm-request-requested").map(({ payload }) => payload)).toMatchObject([
+      {},
+      { trigger: notices[0]?.offset },
+    ]);
   });
 
   test("CTX-9: a tool that is out of reach is tried again before it has failed", async () => {

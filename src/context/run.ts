@@ -7,7 +7,7 @@ import { resultItem, resultKey } from "../shared/rules/context/calls.ts";
 import { fileOfPath } from "../shared/rules/context/file-paths.ts";
 import { type Draft, draftOf, step } from "../shared/rules/context/reduce.ts";
 import type { AppendEvent } from "../shared/wire/context/http.ts";
-import type { WaitingCall, WrittenResult } from "./carry.ts";
+import { lateNotice, type WaitingCall, type WrittenResult } from "./carry.ts";
 import type { StoredEvent } from "./follow.ts";
 import type { Model } from "./model.ts";
 import { officeHostOf } from "./office-host.ts";
@@ -176,14 +176,15 @@ class Agent {
     return done;
   }
 
-  async #result(call: WaitingCall, { content, files, goesOn }: WrittenResult): Promise<void> {
+  async #result(call: WaitingCall, { content, files, goesOn, isLate }: WrittenResult): Promise<void> {
     const calls = this.#draft?.state.calls ?? [];
     const others = calls.filter(({ answer, id }) => answer === call.answer && id !== call.id);
     const isLast = others.every(({ id, result }) => result !== null || this.#written.has(id));
     const of = { id: call.id, answer: call.answer, streamPath: this.#stream.path };
     const payload = resultItem(of, content, { last: goesOn && isLast, ...(files && { files }) });
     const event: AppendEvent = { type: "context-item", payload, idempotencyKey: resultKey(call.id) };
-    const appended = await this.#append([event], this.#leaving.signal);
+    const events = isLate && isLast ? [event, lateNotice(call.answer)] : [event];
+    const appended = await this.#append(events, this.#leaving.signal);
     if (appended.is === "refused") throw new BullpenError("invalid", appended.why);
     this.#written.add(call.id);
   }

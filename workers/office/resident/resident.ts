@@ -10,6 +10,7 @@ import type { Appended } from "../../../src/context/turn.ts";
 import { viewOf } from "../../../src/context/view.ts";
 import { systemClock } from "../../../src/sdk/clock.ts";
 import { fileOfPath } from "../../../src/shared/rules/context/file-paths.ts";
+import { runnerOf } from "../../../src/shared/rules/context/runner.ts";
 import type { StreamState } from "../../../src/shared/rules/context/state.ts";
 import type { AppendEvent } from "../../../src/shared/wire/context/http.ts";
 import type { ContextItem } from "../../../src/shared/wire/context/item.ts";
@@ -34,8 +35,8 @@ const LOOK_MS = 30_000;
 const CALLS_MS = 600_000;
 
 /** Whether the office runs this person itself. */
-export function isResident({ team, handle }: Pick<Look, "team" | "handle">): boolean {
-  return team.people.find((person) => person.handle === handle)?.runtime === "resident";
+function isResident({ team, handle }: Pick<Look, "team" | "handle">): boolean {
+  return runnerOf(team, handle) === "resident";
 }
 
 /** Should this object die while it runs something, the alarm finds it. */

@@ -1,6 +1,7 @@
 /** Results of calls that the office itself has settled (CTX-9): each once, the last of an answer asks for the next turn. */
-import type { WrittenResult } from "../../../src/context/carry.ts";
+import { lateNotice, type WrittenResult } from "../../../src/context/carry.ts";
 import { resultContent, resultItem, resultKey } from "../../../src/shared/rules/context/calls.ts";
+import type { AppendEvent } from "../../../src/shared/wire/context/http.ts";
 import type { Desk } from "../desk.ts";
 import type { OfficeLetters } from "../letters.ts";
 import { appendTo } from "../streams/append.ts";
@@ -18,10 +19,11 @@ export function writeResult(desk: Desk, path: string, id: string, result: Writte
   const call = calls.find((one) => one.id === id);
   if (call?.result !== null) return;
   const last = !calls.some((one) => one.answer === call.answer && one.result === null && one.id !== id);
-  const { content, files, goesOn } = result;
+  const { content, files, goesOn, isLate } = result;
   const of = { id, answer: call.answer, streamPath: path };
   const payload = resultItem(of, content, { last: last && goesOn, ...(files && { files }) });
-  appendTo(desk, path, [{ type: "context-item", payload, idempotencyKey: resultKey(id) }]);
+  const event: AppendEvent = { type: "context-item", payload, idempotencyKey: resultKey(id) };
+  appendTo(desk, path, isLate && last ? [event, lateNotice(call.answer)] : [event]);
 }
 
 /** Somebody decided what a call asked leave for, or nobody will. An agent elsewhere asks about it itself. */
