@@ -13,7 +13,7 @@ import type {
 } from "../../src/shared/wire/office.ts";
 import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
-import { isMade, migrate } from "../kit/migrations.ts";
+import { migrate, openMade } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../kit/outbox.ts";
 import { notFound, type Result, settle } from "../kit/result.ts";
 import { boardOf, officeOf, roomOf } from "../objects.ts";
@@ -40,6 +40,7 @@ export class Office extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
   wall: () => number = () => Date.now();
   readonly #db: Db;
+  readonly #made: () => boolean;
   readonly #alarms;
   readonly #outbox;
   readonly #sockets;
@@ -53,6 +54,7 @@ export class Office extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
+    this.#made = openMade(this.#db);
     this.#alarms = openAlarms(ctx.storage, this.#db, (error) => this.#fault(error));
     this.#outbox = openOutbox({
       db: this.#db,
@@ -72,7 +74,7 @@ export class Office extends DurableObject<Env> {
       mint: () => this.#now().mint("evt"),
       fault: (error) => this.#fault(error),
     });
-    if (isMade(this.#db)) {
+    if (this.#made()) {
       migrate(ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.#alarms.rearm();
     }
@@ -84,7 +86,7 @@ export class Office extends DurableObject<Env> {
   take(source: Address, letters: Letter[]): boolean {
     const first = letters[0];
     // Only the board makes an office: an unknown person's stays without tables (OFF-2).
-    if (!isMade(this.#db)) {
+    if (!this.#made()) {
       if (source !== "board" || first?.kind !== "team") return true;
       migrate(this.ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.ctx.storage.transactionSync(() => makePerson(this.#db, first.body as OfficeLetters["team"]));
@@ -100,7 +102,7 @@ export class Office extends DurableObject<Env> {
 
   /** The agent's upgrade; who it is its hello says (OFF-2). */
   override fetch(request: Request): Response {
-    if (!isMade(this.#db)) return new Response(null, { status: 404 });
+    if (!this.#made()) return new Response(null, { status: 404 });
     const { 0: client, 1: server } = new WebSocketPair();
     const { headers } = request;
     this.#sockets.accept(
@@ -131,7 +133,7 @@ export class Office extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    if (!isMade(this.#db)) return;
+    if (!this.#made()) return;
     await this.#alarms.fire(this.wall(), async (name) => {
       if (name === OUTBOX_ALARM) return this.#outbox.drain();
       if (name === "silent") {
@@ -166,7 +168,7 @@ export class Office extends DurableObject<Env> {
     return settle(
       () => {
         may(identity);
-        if (!isMade(this.#db)) notFound("person");
+        if (!this.#made()) notFound("person");
         return this.#work(work);
       },
       (error) => this.#fault(error),
