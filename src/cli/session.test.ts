@@ -98,7 +98,7 @@ describe("trying again", () => {
 it("ENV-4 WORK-3 QUEUE-4: makes with one key for all its tries, and another the next time", async () => {
   const sent: { idempotency_key: string; title: string }[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
-    sent.push(JSON.parse(String(init?.body)));
+    sent.push(JSON.parse(init?.body as string));
     // The first answer is lost on its way.
     if (sent.length === 1) throw new TypeError("fetch failed", { cause: { code: "ECONNRESET" } });
     return Response.json({ key: "BP-1" }, { status: 201 });

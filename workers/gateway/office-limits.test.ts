@@ -12,6 +12,8 @@ const event = () => ({
   actor: { id: "anna" },
   ticket: { key: "JI-1" },
 });
+const ticket = (token: string) => call("POST", "/v1/tickets", { token, body: { title: "Door" } });
+const told = (token: string) => call("POST", "/v1/work/events", { token, body: event() });
 
 test("LIMIT-2 what is written at the board and at offices counts as any write, and reading does not", async () => {
   const team = await newTeam();
@@ -19,8 +21,6 @@ test("LIMIT-2 what is written at the board and at offices counts as any write, a
   const [scout, mason] = [await agentToken(team, "scout"), await agentToken(team, "mason")];
   const hook = await hookToken(team, "jira", ["ticket.created"]);
   await send(owner, "settings.set", { settings: { limits: { writes_per_s: 0.0001, burst: 2 } } });
-  const ticket = (token: string) => call("POST", "/v1/tickets", { token, body: { title: "Door" } });
-  const told = (token: string) => call("POST", "/v1/work/events", { token, body: event() });
   for (let n = 0; n < 2; n++) {
     expect((await ticket(scout)).status).toBe(201);
     expect((await told(hook)).status).toBe(200);

@@ -15,6 +15,15 @@ export function isMade(db: Db): boolean {
 }
 
 /**
+ * The same, remembered: what was made once stays so, and every call of an object asks. It is asked outside of
+ * transactions alone, since one may be taken back with the tables that it made.
+ */
+export function openMade(db: Db): () => boolean {
+  let made = false;
+  return () => (made ||= isMade(db));
+}
+
+/**
  * Brings the tables up to the newest version. Throws when they are newer than this code knows: opening
  * them would harm what it does not understand.
  */

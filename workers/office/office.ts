@@ -14,7 +14,7 @@ import type {
 } from "../../src/shared/wire/office.ts";
 import { openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb, type RowCounts } from "../kit/db.ts";
-import { isMade, migrate } from "../kit/migrations.ts";
+import { migrate, openMade } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../kit/outbox.ts";
 import { faultOf, notFound, type Result, settle } from "../kit/result.ts";
 import { boardOf, officeOf, roomOf } from "../objects.ts";
@@ -49,6 +49,7 @@ export class Office extends DurableObject<Env> {
   /** Milliseconds as the world has them: tests put a clock of their own here. */
   wall: () => number = () => Date.now();
   readonly #db: Db;
+  readonly #made: () => boolean;
   readonly #alarms;
   readonly #outbox;
   readonly #sockets;
@@ -61,6 +62,7 @@ export class Office extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
+    this.#made = openMade(this.#db);
     this.#alarms = openAlarms(ctx.storage, this.#db, (error) => this.#fault(error));
     this.#outbox = openOutbox({
       db: this.#db,
@@ -102,7 +104,7 @@ export class Office extends DurableObject<Env> {
       alarm: (at) => this.#alarms.by("offer", at),
       fault: (error) => this.#fault(error),
     });
-    if (isMade(this.#db)) {
+    if (this.#made()) {
       migrate(ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.#alarms.rearm();
     }
@@ -114,7 +116,7 @@ export class Office extends DurableObject<Env> {
   take(source: Address, letters: Letter[]): boolean {
     const first = letters[0];
     // Only the board makes an office: an unknown person's stays without tables (OFF-2).
-    if (!isMade(this.#db)) {
+    if (!this.#made()) {
       if (source !== "board" || first?.kind !== "team") return true;
       migrate(this.ctx.storage, this.#db, OFFICE_MIGRATIONS);
       this.ctx.storage.transactionSync(() => makePerson(this.#db, first.body as OfficeLetters["team"]));
@@ -130,7 +132,7 @@ export class Office extends DurableObject<Env> {
 
   /** The agent's upgrade; who it is its hello says (OFF-2). Or that of who follows a stream (STREAM-2). */
   override fetch(request: Request): Response {
-    if (!isMade(this.#db)) return new Response(null, { status: 404 });
+    if (!this.#made()) return new Response(null, { status: 404 });
     const live = request.headers.get("bullpen-live");
     if (live !== null) return this.#streams.follow(live, this.#look());
     const { 0: client, 1: server } = new WebSocketPair();
@@ -164,7 +166,7 @@ export class Office extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    if (!isMade(this.#db)) return;
+    if (!this.#made()) return;
     await this.#alarms.fire(this.wall(), async (name) => {
       if (name === OUTBOX_ALARM) return this.#outbox.drain();
       if (name === "silent") {
@@ -203,7 +205,7 @@ export class Office extends DurableObject<Env> {
   /** A call of the person's own agent, which runs elsewhere (CTX-8). */
   async agentCall(identity: Identity, asked: calls.AgentCall): Promise<Result<calls.AgentCalled>> {
     try {
-      if (!isMade(this.#db)) notFound("person");
+      if (!this.#made()) notFound("person");
       const need = { work: <T>(work: (desk: Desk) => T) => this.#work(work), look: () => this.#look() };
       return { ok: true, value: await calls.agentCall(need, identity, asked) };
     } catch (error) {
@@ -215,7 +217,7 @@ export class Office extends DurableObject<Env> {
     return settle(
       () => {
         may(identity);
-        if (!isMade(this.#db)) notFound("person");
+        if (!this.#made()) notFound("person");
         return this.#work(work);
       },
       (error) => this.#fault(error),
@@ -243,7 +245,7 @@ export class Office extends DurableObject<Env> {
 
   #read<T>(work: () => T): Result<T> {
     return settle(
-      () => (isMade(this.#db) ? work() : notFound("stream")),
+      () => (this.#made() ? work() : notFound("stream")),
       (error) => this.#fault(error),
     );
   }

@@ -1,4 +1,5 @@
 /** The queue: its order, its states, and what people do to it, in a real office with a board that agrees. */
+import { runInDurableObject } from "cloudflare:test";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Any, newId } from "../testing/client.ts";
 import { catchLetters, lettersNow } from "../testing/letters.ts";
@@ -227,6 +228,35 @@ describe("people", () => {
     await eventually(() =>
       expect(lettersNow(desk, "room", "paused").at(-1)).toMatchObject({ paused: false }),
     );
+  });
+
+  test("QUEUE-4: an answer about a person has the first of the open items that fit, and the last finished", async () => {
+    const desk = await anOffice();
+    const agent = await connected(desk);
+    const done = await queue(desk, "Done");
+    await take(agent, done);
+    await handback(agent, done);
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) ids.push(await queue(desk, `${n}`));
+    await runInDurableObject(desk.stub, (_, { storage }) => {
+      // As by rounds that handed back blocked with a summary of 64 KiB: more than a call can carry.
+      const many = "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 700)";
+      storage.sql.exec(
+        `${many} INSERT INTO items (id, kind, title, state, priority, trigger, round, rev, created_at, changed_at)
+           SELECT printf('itm_%026d', n), 'assigned', 'T', 'blocked', 50, '"human"', 1, 1, 0, 0 FROM c`,
+      );
+      storage.sql.exec(
+        `${many} INSERT INTO rounds (item, n, kind, trigger, events, made_at, ended_at, ended, summary, links)
+           SELECT printf('itm_%026d', n), 1, 'assigned', '"human"', '[]', 0, 1, 'blocked', ?, '[]' FROM c`,
+        "s".repeat(65_536),
+      );
+    });
+    const { items, queued } = await seen(desk);
+    expect(queued).toBe(3);
+    expect(items.slice(0, 3).map((i: Any) => i.id)).toEqual(ids);
+    expect(items.at(-1).id).toBe(done);
+    expect(items.length).toBeGreaterThan(50);
+    expect(JSON.stringify(items).length).toBeLessThan(4.2 * 1024 * 1024);
   });
 
   test("QUEUE-4: the board is told how the person is, and which items changed", async () => {

@@ -5,7 +5,7 @@
 import { type Alarms, openAlarms } from "../kit/alarms.ts";
 import { type Db, openDb } from "../kit/db.ts";
 import { type GroupCommit, openGroupCommit } from "../kit/group-commit.ts";
-import { isMade, migrate } from "../kit/migrations.ts";
+import { migrate, openMade } from "../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox } from "../kit/outbox.ts";
 import { faultOf, type Result } from "../kit/result.ts";
 import { authenticate, mustConnect, mustSpeak, unauthenticated } from "./access/authenticate.ts";
@@ -74,12 +74,12 @@ export interface Core {
 
 export function openCore({ ctx, env, wall, send, watched }: CoreNeeds): Core {
   const db = openDb(ctx.storage.sql);
+  const made = openMade(db);
   const alarms = openAlarms(ctx.storage, db, fault);
   const connections = openConnections(ctx, db, fault);
   const limits = openLimits();
   const waiting = openWaiting();
   let known: Clock | undefined;
-  let tables = false;
   /** Whether letters were written that nobody has sent yet; after a restart the alarm knows. */
   let letters = false;
   const outbox = openOutbox({
@@ -105,12 +105,6 @@ export function openCore({ ctx, env, wall, send, watched }: CoreNeeds): Core {
     flush,
     hold: (until) => ctx.waitUntil(until),
   });
-
-  /** Tables that are there stay: they are looked for until they are. */
-  function made(): boolean {
-    tables ||= isMade(db);
-    return tables;
-  }
 
   function clock(): Clock {
     known ??= openClock(

@@ -93,11 +93,11 @@ export class OfficeWorld implements Known {
     if (step.op === "add") await this.#add(step.who);
     else if (step.op === "connect") await this.#connect(step.who);
     else if (step.op === "drop") await this.#drop(step.who);
-    else if (step.op === "accept") await this.#accept(step.who);
-    else if (step.op === "decline") await this.#decline(step.who);
-    else if (step.op === "tell") await this.#tell(step.who);
-    else if (step.op === "late") await this.#late(step.who);
-    else if (step.op === "handback") await this.#handback(step.who, step.status);
+    else if (step.op === "accept") await this.#either(step.who, (who) => this.#accept(who));
+    else if (step.op === "decline") await this.#either(step.who, (who) => this.#decline(who));
+    else if (step.op === "tell") await this.#either(step.who, (who) => this.#tell(who));
+    else if (step.op === "late") await this.#either(step.who, (who) => this.#late(who));
+    else if (step.op === "handback") await this.#either(step.who, (who) => this.#handback(who, step.status));
     else if (step.op === "feedback") await this.#feedback(this.#pick(step.n));
     else if (step.op === "move") await this.#move(this.#pick(step.n));
     else if (step.op === "place") await this.#place(this.#pick(step.n), step.n);
@@ -107,6 +107,11 @@ export class OfficeWorld implements Known {
     else if (step.op === "jump") await this.#jump(step.minutes * 60_000, step.silent);
     else await this.#evict(step.op);
     await check(this, JSON.stringify(step));
+  }
+
+  /** Does something as one of the two, or as the other when there is nothing that the one could do. */
+  async #either(who: Handle, act: (who: Handle) => Promise<boolean>): Promise<void> {
+    if (!(await act(who))) await act(other(who));
   }
 
   async #add(who: Handle): Promise<void> {
@@ -155,9 +160,9 @@ export class OfficeWorld implements Known {
     item.at = other(item.at);
   }
 
-  async #accept(who: Handle): Promise<void> {
+  async #accept(who: Handle): Promise<boolean> {
     const item = await offeredOf(this, who);
-    if (!item || !this.agents[who]) return;
+    if (!item || !this.agents[who]) return false;
     const answer = await this.#ask(who, "accept", { workItemId: item.id, runtime: "r", model: "m" });
     same(this, "accept", answer.type, "ack");
     item.state = "active";
@@ -165,22 +170,24 @@ export class OfficeWorld implements Known {
     item.declines = 0;
     item.accepted += 1;
     delete item.outcome;
+    return true;
   }
-  async #decline(who: Handle): Promise<void> {
+  async #decline(who: Handle): Promise<boolean> {
     const item = await offeredOf(this, who);
-    if (!item || !this.agents[who]) return;
+    if (!item || !this.agents[who]) return false;
     const answer = await this.#ask(who, "decline", { workItemId: item.id, reason: `no ${++this.#count}` });
     same(this, "decline", answer.type, "ack");
     item.declines += 1;
-    if (item.declines < 5) return;
+    if (item.declines < 5) return true;
     item.state = "blocked";
     item.declines = 0;
+    return true;
   }
 
-  async #handback(who: Handle, status: (Op & { op: "handback" })["status"]): Promise<void> {
+  async #handback(who: Handle, status: (Op & { op: "handback" })["status"]): Promise<boolean> {
     const item = this.#active(who);
     const agent = this.agents[who];
-    if (!item || !agent) return;
+    if (!item || !agent) return false;
     const summary = `so ${++this.#count}`;
     const answer =
       status === "fail"
@@ -203,6 +210,7 @@ export class OfficeWorld implements Known {
       fail: "blocked",
     } as const;
     item.state = status === "interrupted" || item.pending > 0 ? "queued" : after[status];
+    return true;
   }
 
   /** By what was said last. */
@@ -212,17 +220,18 @@ export class OfficeWorld implements Known {
   }
 
   /** The agent speaks of something that was taken from it. */
-  async #tell(who: Handle): Promise<void> {
+  async #tell(who: Handle): Promise<boolean> {
     const item = this.items.find((i) => i.at === who && i.held) ?? this.#active(who);
-    if (!item || !this.agents[who]) return;
+    if (!item || !this.agents[who]) return false;
     const answer = await this.#ask(who, "progress", { workItemId: item.id, text: `at ${++this.#count}` });
     same(this, "progress", answer.payload.code, item.held ? "unknown_item" : undefined);
     if (item.held) this.#letGo(item);
+    return true;
   }
   /** The agent hands back what was taken from it. */
-  async #late(who: Handle): Promise<void> {
+  async #late(who: Handle): Promise<boolean> {
     const item = this.items.find((i) => i.at === who && i.held && i.state !== "active");
-    if (!item || !this.agents[who]) return;
+    if (!item || !this.agents[who]) return false;
     const answer = await this.#ask(who, "handback", {
       ...handbackOf(item.id, { summary: `late ${++this.#count}` }),
       workItemId: item.id,
@@ -230,6 +239,7 @@ export class OfficeWorld implements Known {
     same(this, "late", answer.type, "ack");
     this.#ended(item);
     this.#letGo(item);
+    return true;
   }
 
   async #feedback(item: Item | undefined): Promise<void> {
@@ -289,7 +299,9 @@ export class OfficeWorld implements Known {
 
   /** A frame once more, on the same connection with its id or on whatever there is now: nothing changes by it. */
   async #repeat(n: number, sameId: boolean): Promise<void> {
-    const earlier = this.said[n % Math.max(1, this.said.length)];
+    const ended = this.said.filter(({ frame }) => this.items.some(({ outcome }) => outcome === frame));
+    const among = n % 2 === 0 && ended.length > 0 ? ended : this.said;
+    const earlier = among[Math.floor(n / 2) % Math.max(1, among.length)];
     const agent = earlier && this.agents[earlier.who];
     const item = earlier && this.items.find((i) => i.id === earlier.item);
     if (!agent || !item) return;

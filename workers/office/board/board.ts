@@ -10,7 +10,7 @@ import { type Team, team as teamSchema } from "../../../src/shared/wire/team.ts"
 import type { WorkEventGiven } from "../../../src/shared/wire/work.ts";
 import { openAlarms } from "../../kit/alarms.ts";
 import { type Db, openDb } from "../../kit/db.ts";
-import { isMade, migrate } from "../../kit/migrations.ts";
+import { migrate, openMade } from "../../kit/migrations.ts";
 import { type Letter, OUTBOX_ALARM, openOutbox, takeIn } from "../../kit/outbox.ts";
 import { faultOf, type Result } from "../../kit/result.ts";
 import { type Clock, openClock } from "../../room/ids.ts";
@@ -68,6 +68,7 @@ export class Board extends DurableObject<Env> {
   /** How the code host is reached: tests put a host of their own here. */
   hostFetch: Fetch = (url, init) => fetch(url, init);
   readonly #db: Db;
+  readonly #made: () => boolean;
   readonly #alarms;
   readonly #outbox;
   readonly #live = openLive((change) => CALLS.live(this.env, this.#workspace(), change));
@@ -86,6 +87,7 @@ export class Board extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#db = openDb(ctx.storage.sql);
+    this.#made = openMade(this.#db);
     this.#alarms = openAlarms(ctx.storage, this.#db, (error) => this.#fault(error));
     this.#outbox = openOutbox({
       db: this.#db,
@@ -94,7 +96,7 @@ export class Board extends DurableObject<Env> {
       send: (target, letters) => CALLS.deliver(this.env, this.#workspace(), target as Address, letters),
       fault: (error) => this.#fault(error),
     });
-    if (isMade(this.#db)) {
+    if (this.#made()) {
       migrate(ctx.storage, this.#db, BOARD_MIGRATIONS);
       this.#alarms.rearm();
     }
@@ -124,7 +126,7 @@ export class Board extends DurableObject<Env> {
 
   /** Whether a handle is or was somebody's (OFF-2): asking makes nothing. */
   knows(handle: string): boolean {
-    return isMade(this.#db) && knows(this.#db, handle);
+    return this.#made() && knows(this.#db, handle);
   }
 
   people(by: Identity): Result<{ items: wire.PersonItem[] }> {
@@ -138,7 +140,7 @@ export class Board extends DurableObject<Env> {
 
   /** Which of these items are in somebody else's office (ITEM-4). */
   itemsOfOthers(handle: string, ids: string[]): string[] {
-    return isMade(this.#db) ? this.#work((ledger) => itemsOfOthers(ledger, handle, ids)) : [];
+    return this.#made() ? this.#work((ledger) => itemsOfOthers(ledger, handle, ids)) : [];
   }
 
   /** Whether an item still stands, and what it is offered with (OFFER-2, OFFER-4). */
@@ -177,12 +179,12 @@ export class Board extends DurableObject<Env> {
 
   /** A secret's values, the newest first: for those inside the deployment who use it. */
   secretValues(name: string): string[] {
-    return isMade(this.#db) ? secrets.secretValues(this.#db, this.#box(), name) : [];
+    return this.#made() ? secrets.secretValues(this.#db, this.#box(), name) : [];
   }
 
   /** Every value that logs are masked of (WORK-5). */
   everySecret(): string[] {
-    return isMade(this.#db) ? secrets.everySecret(this.#db, this.#box()) : [];
+    return this.#made() ? secrets.everySecret(this.#db, this.#box()) : [];
   }
 
   // ---- tickets (WORK-3) ----------------------------------------------------------------------------
@@ -273,7 +275,7 @@ export class Board extends DurableObject<Env> {
 
   /** Letters from the room and the offices, each taken once. */
   take(source: Address, letters: Letter[]): boolean {
-    if (!isMade(this.#db)) return true;
+    if (!this.#made()) return true;
     return this.#work((ledger) => {
       const take = (letter: Letter) => {
         const taker = TAKERS[letter.kind as keyof BoardLetters] as
@@ -288,7 +290,7 @@ export class Board extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    if (!isMade(this.#db)) return;
+    if (!this.#made()) return;
     await this.#alarms.fire(this.wall(), async (name) => {
       if (name === OUTBOX_ALARM) return this.#outbox.drain();
       // Not awaited: a host that is slow must not hold up what else is due.
@@ -311,7 +313,7 @@ export class Board extends DurableObject<Env> {
    */
   #do<T>(work: (ledger: BoardLedger) => T, workspace?: string): Result<T> {
     try {
-      if (isMade(this.#db)) return { ok: true, value: this.#work(work) };
+      if (this.#made()) return { ok: true, value: this.#work(work) };
       if (workspace !== undefined)
         return {
           ok: true,

@@ -308,6 +308,21 @@ describe("what tickets' work used", () => {
     });
   });
 
+  it("USE-2: of thousands of sub-tickets those are named that fit a frame, and all count in the total", async () => {
+    const board = await aBoard({ usage: { track_cost: true } });
+    const { key } = await made(board);
+    await board.sql(
+      `WITH RECURSIVE c (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM c WHERE n < 7999)
+         INSERT INTO tickets (key, fields, parent, created_at, updated_at) SELECT 'SUB-' || n, '{}', '${key}', 0, 0 FROM c`,
+    );
+    await board.letter("office/scout", "used", used({ tickets: ["SUB-0", "SUB-7999"] }));
+    const answer = value(await board.calls.ticketUsage(key));
+    expect(answer.total.runs).toBe(2);
+    expect(answer.subTickets[0]).toMatchObject({ ticket: "SUB-0", total: { runs: 1 } });
+    expect(answer.subTickets.length).toBeGreaterThan(1000);
+    expect(JSON.stringify(answer).length).toBeLessThan(1_048_576);
+  });
+
   it("USE-2: own by person, model and kind, the dearest first; a round counts once, also without usage", async () => {
     const board = await aBoard({ usage: { track_cost: true } });
     const { key } = await made(board);

@@ -1,4 +1,5 @@
 /** What people see of an office and do to it (QUEUE-4). Each runs in one transaction; refusals are `Refused`. */
+import { firstThatFit } from "../../../src/shared/rules/frame-fit.ts";
 import { cannotMove } from "../../../src/shared/rules/item-states.ts";
 import { NO_END } from "../../../src/shared/rules/usage-windows.ts";
 import type {
@@ -42,6 +43,8 @@ function isPerson({ kind, role, scopes }: Identity): boolean {
 
 const iso = (ms: number) => new Date(ms).toISOString();
 const MAX_HISTORY = 100;
+/** What the open items may take of an answer: each may have a summary of 64 KiB, and there may be thousands. */
+const OPEN_BYTES = 4 * 1024 * 1024;
 
 /** An item as people see it. */
 export function officeItem(
@@ -143,15 +146,19 @@ export function personAnswer(desk: Desk): PersonAnswer {
       held: { ...(hold.until < NO_END ? { until: iso(hold.until) } : {}), why: hold.why ?? "usage" },
     }),
     ...shownOfAgent(desk),
-    items: [...openItems(db), ...lastFinished(desk)].map((row) => {
+    items: [...firstThatFit(shown(openItems(db)), OPEN_BYTES), ...shown(lastFinished(desk))],
+  };
+
+  function* shown(rows: readonly ItemRow[]): Generator<OfficeItem> {
+    for (const row of rows) {
       const position = positions.get(row.id);
       const looks = stuck.get(row.id);
-      return officeItem(desk, row, {
+      yield officeItem(desk, row, {
         ...(position === undefined ? {} : { position }),
         ...(looks === undefined ? {} : { stuck: looks }),
       });
-    }),
-  };
+    }
+  }
 }
 
 function one(desk: Desk, id: string): OfficeItem {

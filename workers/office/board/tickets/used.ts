@@ -1,4 +1,5 @@
 /** What tickets' work used: rounds as the offices report them, added up when asked for (USE-2). */
+import { firstThatFit, MOST_ANSWER } from "../../../../src/shared/rules/frame-fit.ts";
 import { rolledUp, sharesOf, totalsOf, type UsedLine } from "../../../../src/shared/rules/ticket-usage.ts";
 import type { AgentPayload } from "../../../../src/shared/wire/agent/index.ts";
 import type { Totals } from "../../../../src/shared/wire/agent/parts.ts";
@@ -6,6 +7,9 @@ import { notFound, refuse } from "../../../kit/result.ts";
 import type { BoardLetters } from "../../letters.ts";
 import type { BoardLedger } from "../ledger.ts";
 import { ticketRow } from "../work/store.ts";
+
+/** What sub-tickets may take of a frame: there may be thousands, and each counts in the total all the same. */
+const SUB_TICKETS_BYTES = MOST_ANSWER / 2;
 
 /** Takes in what a round newly used (USE-1, USE-2). */
 export function takeUsed(ledger: BoardLedger, used: BoardLetters["used"]): void {
@@ -71,10 +75,12 @@ export function ticketUsage(ledger: BoardLedger, asked: string): AgentPayload<"t
   const row = ticketRow(ledger, asked);
   if (!row) notFound("ticket");
   const lines = linesOf(ledger, row.key);
+  const { total, subTickets } = rolled(ledger, row.key);
   return {
     ticket: row.key,
     own: totalsOf(lines),
-    ...rolled(ledger, row.key),
+    total,
+    subTickets: firstThatFit(subTickets, SUB_TICKETS_BYTES),
     byPerson: sharesOf(lines, (line) => line.handle),
     byModel: sharesOf(lines, (line) => line.model),
     byKind: sharesOf(lines, (line) => line.kind),
