@@ -6,6 +6,7 @@ import type { Office } from "../office/office.ts";
 import type { FollowAsk } from "../office/streams/part.ts";
 import { type Any, newId } from "./client.ts";
 import { Agent, ANNA, anOffice, type Desk } from "./office.ts";
+import { later } from "./time.ts";
 
 /** A person whose streams are run by a process that follows. */
 export function aStreamed(more: object = {}): Promise<Desk> {
@@ -115,4 +116,21 @@ export async function upgrade(desk: Desk, by: Identity, after = 0, item = ""): P
   return desk.stub.fetch("https://office/live", {
     headers: { upgrade: "websocket", "bullpen-live": encodeURIComponent(JSON.stringify(asked)) },
   });
+}
+
+export const interrupts = (content: string): Any =>
+  anItem({ content, llmRequestPolicy: { behaviour: "interrupt-current-request" } });
+export const fails = (requestOffset: number, reason = "429"): Any =>
+  anEvent("llm-request-failed", { requestOffset, reason });
+export async function requestsOf(desk: Desk, item = ""): Promise<Any[]> {
+  return (await eventsOf(desk, 0, item)).filter((e) => e.type === "llm-request-requested");
+}
+
+/** After so long what was asked is opened: the debounce and a little, ms. */
+export const TURN = 300;
+/** Asks and waits until the request is open; its offset. */
+export async function asked(desk: Desk, content = "hello"): Promise<number> {
+  await append(desk, ANNA, [anItem({ content })]);
+  await later(desk, TURN);
+  return (await opened(desk)).offset;
 }

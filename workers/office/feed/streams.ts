@@ -6,7 +6,7 @@ import type { Desk } from "../desk.ts";
 import { appendTo } from "../streams/append.ts";
 import { pathOf, type StreamName } from "../streams/paths.ts";
 import { stateAtHead } from "../streams/states.ts";
-import { eventAt, itemOfStream, offsetsOfItemKey, streamId, streamIds } from "../streams/store.ts";
+import { eventAt, itemOfStream, offsetsOfItemKey, streamId, streamsOfItemKey } from "../streams/store.ts";
 
 export interface Occurrence {
   offset: number;
@@ -35,10 +35,8 @@ export function occurrencesOf(desk: Desk, stream: StreamName, key: string): Occu
 
 /** The streams of this office in which an item with this key stands. */
 export function streamsWith(desk: Desk, key: string): StreamName[] {
-  return streamIds(desk.db)
-    .filter((id) => offsetsOfItemKey(desk.db, id, key).length > 0)
-    .map((id) => {
-      const item = itemOfStream(desk.db, id);
-      return item ? { handle: desk.handle, item } : { handle: desk.handle };
-    });
+  return streamsOfItemKey(desk.db, key).map((id) => {
+    const item = itemOfStream(desk.db, id);
+    return item ? { handle: desk.handle, item } : { handle: desk.handle };
+  });
 }

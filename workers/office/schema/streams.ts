@@ -13,7 +13,7 @@ CREATE TABLE stream_events (
   sender TEXT NOT NULL, idem TEXT, item_key TEXT, redacted INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX stream_events_idem ON stream_events (stream, sender, idem) WHERE idem IS NOT NULL;
-CREATE INDEX stream_events_key ON stream_events (stream, item_key) WHERE item_key IS NOT NULL;
+CREATE INDEX stream_events_key ON stream_events (item_key, stream) WHERE item_key IS NOT NULL;
 
 CREATE TABLE stream_states (
   stream INTEGER NOT NULL, upto INTEGER NOT NULL, part INTEGER NOT NULL, body TEXT NOT NULL,

@@ -4,6 +4,7 @@
  */
 import { DEADLINE_MS, nextStep, type Step } from "../../../src/shared/rules/context/next.ts";
 import { CONTEXT_FULL } from "../../../src/shared/rules/context/requests.ts";
+import { runnerOf } from "../../../src/shared/rules/context/runner.ts";
 import type { StreamState } from "../../../src/shared/rules/context/state.ts";
 import {
   compactionDue,
@@ -22,8 +23,6 @@ import { pathOf, type StreamName } from "./paths.ts";
 import { stateAtHead, wordsOf } from "./states.ts";
 import { itemOfStream, streamId, streamIds } from "./store.ts";
 
-/** Runtimes whose streams the office opens requests on: its own, and processes that follow (REQ-7). */
-const RUN: ReadonlySet<string | undefined> = new Set(["resident", "stream"]);
 /** What an answer may take where the config says nothing, and at most this part of the window. */
 const OUTPUT = { tokens: 16_000, part: 1 / 4 };
 /** A compaction that nothing is waited for any more after so long: the object that asked for it is gone. */
@@ -58,8 +57,7 @@ export function driveAll(desk: Desk): void {
 
 /** Whether requests are opened for this person: they are in the team, and somebody runs them (REQ-1, REQ-7). */
 export function isRun({ db, team, handle }: Pick<Desk, "db" | "team" | "handle">): boolean {
-  const known = team.people.find((person) => person.handle === handle);
-  return RUN.has(known?.runtime) && personRow(db).removed_at === null;
+  return runnerOf(team, handle) !== undefined && personRow(db).removed_at === null;
 }
 
 /** What the person's model takes (REQ-8). */

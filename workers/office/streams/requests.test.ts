@@ -1,6 +1,6 @@
 /** A request's life, as the office drives it on real objects by real alarms (REQ-1 to REQ-8). */
 import { runInDurableObject } from "cloudflare:test";
-import { beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Any } from "../../testing/client.ts";
 import { ANNA, anOffice, type Desk, eventually, fakeCalls, queue } from "../../testing/office.ts";
 import {
@@ -10,59 +10,25 @@ import {
   anItem,
   append,
   aStreamed,
+  asked,
   eventsOf,
+  fails,
   history,
   hookOf,
-  opened,
+  interrupts,
   PLATFORM,
   refusal,
+  requestsOf,
+  TURN,
 } from "../../testing/streams.ts";
 import { evicted, later } from "../../testing/time.ts";
 import type { Office } from "../office.ts";
-import { appendTo } from "./append.ts";
-import type { CompactionAsk, Ended, StreamHook, StreamOutside } from "./hooks.ts";
-import { STREAM_HOOKS, STREAM_OUTSIDE } from "./table.ts";
 
 beforeEach(() => fakeCalls());
 
 const says = (content: string, more: object = {}) => anItem({ content, ...more });
-const interrupts = (content: string) =>
-  says(content, { llmRequestPolicy: { behaviour: "interrupt-current-request" } });
-const fails = (requestOffset: number, reason = "429") =>
-  anEvent("llm-request-failed", { requestOffset, reason });
 const types = async (desk: Desk, item = "") => (await eventsOf(desk, 0, item)).map((e) => e.type);
-const requests = async (desk: Desk, item = "") =>
-  (await eventsOf(desk, 0, item)).filter((e) => e.type === "llm-request-requested");
-const TURN = 300;
-
 const loop = () => anItem({ role: "developer", content: "and on" });
-/** A model of 1,000 tokens. */
-const small = () =>
-  aStreamed({
-    models: { m: { window: 1000, output: 100 } },
-    people: [{ handle: "scout", name: "Scout", role: "dev", runtime: "stream", model: "m" }],
-  });
-const used = (inputTokens: number) => ({ usage: { inputTokens, outputTokens: 10 } });
-const summarise: StreamOutside["compact"] = async (beside, { stream, through }) =>
-  void beside.work((desk) =>
-    appendTo(desk, `/people/${stream.handle}`, [
-      {
-        type: "context-item",
-        payload: {
-          role: "developer",
-          content: "In short.",
-          compaction: { replacesHistoryThrough: through },
-        },
-      },
-    ]),
-  );
-
-/** Asks and waits until the request is open. */
-async function asked(desk: Desk, content = "hello"): Promise<number> {
-  await append(desk, ANNA, [says(content)]);
-  await later(desk, TURN);
-  return (await opened(desk)).offset;
-}
 
 describe("opening", () => {
   test("REQ-1: what comes within 250 ms is one request, for the newest, counted from the first", async () => {
@@ -80,9 +46,9 @@ describe("opening", () => {
     await append(desk, ANNA, [says("b")]);
     await evicted(desk);
     await at(249);
-    expect(await requests(desk)).toEqual([]);
+    expect(await requestsOf(desk)).toEqual([]);
     await at(250);
-    const [request, ...more] = await requests(desk);
+    const [request, ...more] = await requestsOf(desk);
     expect(more).toEqual([]);
     expect(request.payload.trigger).toBe(2);
     expect(Date.parse(request.payload.deadline) - Date.parse(request.at)).toBe(600_000);
@@ -93,7 +59,7 @@ describe("opening", () => {
   test("REQ-1: the alarm comes by itself, without anybody's call", async () => {
     const desk = await aStreamed();
     await append(desk, ANNA, [says("a")]);
-    await eventually(async () => expect(await requests(desk)).toHaveLength(1));
+    await eventually(async () => expect(await requestsOf(desk)).toHaveLength(1));
   });
 
   test("REQ-1: one request is open at a time; what comes meanwhile asks for the next", async () => {
@@ -101,11 +67,11 @@ describe("opening", () => {
     const first = await asked(desk);
     await append(desk, ANNA, [says("more")]);
     await later(desk, 60_000);
-    expect(await requests(desk)).toHaveLength(1);
+    expect(await requestsOf(desk)).toHaveLength(1);
     expect(await history(desk)).toMatchObject({ pending: { external: true }, open: { offset: first } });
     await append(desk, agentOf(desk), anAnswer(first));
     await later(desk, TURN);
-    expect(await requests(desk)).toHaveLength(2);
+    expect(await requestsOf(desk)).toHaveLength(2);
   });
 
   test("REQ-1 CTX-5: what asks for nothing opens nothing, and sets no alarm", async () => {
@@ -119,7 +85,7 @@ describe("opening", () => {
     );
     expect(alarms).toEqual([]);
     await later(desk, 3_600_000);
-    expect(await requests(desk)).toEqual([]);
+    expect(await requestsOf(desk)).toEqual([]);
   });
 
   test("REQ-1: streams of one office go on beside each other", async () => {
@@ -128,24 +94,24 @@ describe("opening", () => {
     for (const item of items) await append(desk, ANNA, [says("hello")], item);
     await evicted(desk);
     await later(desk, TURN);
-    for (const item of items) expect(await requests(desk, item)).toHaveLength(1);
+    for (const item of items) expect(await requestsOf(desk, item)).toHaveLength(1);
   });
 
   test("REQ-1 REQ-7: nothing is opened for who is not run, or was taken out; what waits goes on when they are", async () => {
     const desk = await anOffice();
     await append(desk, ANNA, [says("hello")]);
     await later(desk, 60_000);
-    expect(await requests(desk)).toEqual([]);
+    expect(await requestsOf(desk)).toEqual([]);
     const person = { handle: "scout", name: "Scout", role: "dev" };
     await desk.setTeam({ ...desk.team, people: [{ ...person, runtime: "stream", identities: {} }] });
     await later(desk, 10);
-    const [request] = await requests(desk);
+    const [request] = await requestsOf(desk);
     expect(request.payload.trigger).toBe(1);
     await append(desk, agentOf(desk), anAnswer(request.offset));
     await desk.letter("removed", { by: "Anna" });
     await append(desk, ANNA, [says("are you there?")]);
     await later(desk, 60_000);
-    expect(await requests(desk)).toHaveLength(1);
+    expect(await requestsOf(desk)).toHaveLength(1);
   });
 });
 
@@ -181,7 +147,7 @@ describe("settling", () => {
     await evicted(desk);
     expect((await refusal(desk, agentOf(desk), anAnswer(request))).code).toBe("conflict");
     await later(desk, TURN);
-    const next = (await requests(desk)).at(-1);
+    const next = (await requestsOf(desk)).at(-1);
     expect(next.payload.trigger).toBe(3);
     const ref = { type: "event", streamPath: "/people/scout", offset: request };
     const partial = anItem({ role: "assistant", content: "Half of\n[interrupted]", refs: [ref] } as Any);
@@ -208,10 +174,10 @@ describe("settling", () => {
     ]);
     expect(await history(desk)).toMatchObject({ paused: true, reason: "stop" });
     await later(desk, 60_000);
-    expect(await requests(desk)).toHaveLength(1);
+    expect(await requestsOf(desk)).toHaveLength(1);
     await append(desk, ANNA, [says("go on then")]);
     await later(desk, TURN);
-    expect(await requests(desk)).toHaveLength(2);
+    expect(await requestsOf(desk)).toHaveLength(2);
     expect((await history(desk)).paused).toBe(false);
   });
 });
@@ -224,18 +190,18 @@ describe("failing and expiring", () => {
     for (const wait of [10_000, 20_000]) {
       await append(desk, agent, [fails(request)]);
       await evicted(desk);
-      const before = await requests(desk);
+      const before = await requestsOf(desk);
       await later(desk, wait - 1000);
-      expect(await requests(desk)).toHaveLength(before.length);
+      expect(await requestsOf(desk)).toHaveLength(before.length);
       await later(desk, 1100);
-      const now = await requests(desk);
+      const now = await requestsOf(desk);
       expect(now).toHaveLength(before.length + 1);
       expect(now.at(-1).payload.trigger).toBe(1);
       request = now.at(-1).offset;
     }
     await append(desk, agent, [fails(request)]);
     await later(desk, 3_600_000);
-    expect(await requests(desk)).toHaveLength(3);
+    expect(await requestsOf(desk)).toHaveLength(3);
     expect((await history(desk)).pending).toBeUndefined();
   });
 
@@ -245,7 +211,7 @@ describe("failing and expiring", () => {
     await append(desk, agentOf(desk), [fails(request)]);
     await append(desk, ANNA, [says("are you there?")]);
     await later(desk, TURN);
-    const [, second] = await requests(desk);
+    const [, second] = await requestsOf(desk);
     expect(second.payload.trigger).toBe(4);
     const seen = async (at: number) => (await history(desk, at)).items.map((i: Any) => i.item.content);
     expect([await seen(request), await seen(second.offset)]).toEqual([
@@ -255,7 +221,7 @@ describe("failing and expiring", () => {
     // The count began anew: two more failures are tried again.
     await append(desk, agentOf(desk), [fails(second.offset)]);
     await later(desk, 10_100);
-    expect(await requests(desk)).toHaveLength(3);
+    expect(await requestsOf(desk)).toHaveLength(3);
   });
 
   test("REQ-5: an open request expires at its deadline: the alarm cancels it, also after an eviction", async () => {
@@ -270,7 +236,7 @@ describe("failing and expiring", () => {
     expect([last.type, last.payload]).toEqual(["llm-request-cancelled", { requestOffset: request }]);
     expect((await refusal(desk, agentOf(desk), anAnswer(request))).code).toBe("conflict");
     await later(desk, 3_600_000);
-    expect(await requests(desk)).toHaveLength(1);
+    expect(await requestsOf(desk)).toHaveLength(1);
   });
 
   test("REQ-5: from its deadline on a settlement is a conflict, alarm or not", async () => {
@@ -307,15 +273,15 @@ describe("pausing", () => {
       if (!open) break;
       request = open.offset;
     }
-    expect(await requests(desk)).toHaveLength(101);
+    expect(await requestsOf(desk)).toHaveLength(101);
     const last = (await eventsOf(desk, 300)).at(-1);
     expect([last.type, last.payload.reason]).toEqual(["stream-paused", "turns"]);
     await append(desk, agent, [loop()]);
     await later(desk, 60_000);
-    expect(await requests(desk)).toHaveLength(101);
+    expect(await requestsOf(desk)).toHaveLength(101);
     await append(desk, hookOf("github"), [says("a comment")]);
     await later(desk, TURN);
-    expect(await requests(desk)).toHaveLength(102);
+    expect(await requestsOf(desk)).toHaveLength(102);
     expect((await history(desk)).paused).toBe(false);
   }, 120_000);
 
@@ -327,201 +293,9 @@ describe("pausing", () => {
     await append(desk, agentOf(desk), anAnswer(request));
     await evicted(desk);
     await later(desk, 60_000);
-    expect(await requests(desk)).toHaveLength(1);
+    expect(await requestsOf(desk)).toHaveLength(1);
     await append(desk, ANNA, [anEvent("stream-resumed")]);
     await later(desk, TURN);
-    expect((await requests(desk)).at(-1).payload.trigger).toBe(4);
-  });
-});
-
-/** Puts a part into the office's tables for one test, as the shell would have it. */
-async function withParts<T>(
-  parts: { hook?: StreamHook; outside?: StreamOutside },
-  work: () => Promise<T>,
-): Promise<T> {
-  const hooks = STREAM_HOOKS as StreamHook[];
-  const outside = STREAM_OUTSIDE as StreamOutside[];
-  if (parts.hook) hooks.push(parts.hook);
-  if (parts.outside) outside.push(parts.outside);
-  try {
-    return await work();
-  } finally {
-    if (parts.hook) hooks.splice(hooks.indexOf(parts.hook), 1);
-    if (parts.outside) outside.splice(outside.indexOf(parts.outside), 1);
-  }
-}
-
-describe("a window that fills", () => {
-  test("REQ-8: over half the window a compaction is asked for, once, with the measured request as its barrier", async () => {
-    const desk = await small();
-    const asks: CompactionAsk[] = [];
-    const outside: StreamOutside = {
-      compact: async (beside, ask) => {
-        asks.push(ask);
-        await summarise(beside, ask);
-      },
-    };
-    await withParts({ outside }, async () => {
-      const first = await asked(desk);
-      await append(desk, agentOf(desk), anAnswer(first, "ok", used(480)));
-      expect(asks).toEqual([]);
-      const second = await asked(desk, "more");
-      await append(desk, agentOf(desk), anAnswer(second, "ok", used(500)));
-      await eventually(() => expect(asks).toHaveLength(1));
-      expect(asks).toEqual([{ stream: { handle: "scout" }, through: second }]);
-      await eventually(async () =>
-        expect((await history(desk)).items.map((i: Any) => i.item.content)).toEqual(["In short.", "ok"]),
-      );
-      await later(desk, 60_000);
-      await evicted(desk);
-      await later(desk, 60_000);
-      expect(asks).toHaveLength(1);
-    });
-  });
-
-  test("REQ-8: one that fails is without harm: it is logged, not asked for again, and the stream goes on", async () => {
-    const desk = await small();
-    let tries = 0;
-    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
-    const outside: StreamOutside = {
-      compact: async () => {
-        tries += 1;
-        throw new Error("no model");
-      },
-    };
-    await withParts({ outside }, async () => {
-      const first = await asked(desk);
-      await append(desk, agentOf(desk), anAnswer(first, "ok", used(600)));
-      await eventually(() => expect(logged).toHaveBeenCalled());
-      const next = await asked(desk, "more");
-      expect(next).toBeGreaterThan(first);
-      expect(tries).toBe(1);
-    });
-    logged.mockRestore();
-  });
-
-  test("REQ-8: over the window less the output it is compacted first, and opened then", async () => {
-    const desk = await small();
-    const waits = Promise.withResolvers<void>();
-    const outside: StreamOutside = {
-      compact: async (beside, ask) => {
-        await waits.promise;
-        await summarise(beside, ask);
-      },
-    };
-    await withParts({ outside }, async () => {
-      const first = await asked(desk);
-      await append(desk, agentOf(desk), anAnswer(first, "ok", used(880)));
-      await append(desk, ANNA, [says("x".repeat(300))]);
-      await later(desk, TURN);
-      expect(await requests(desk)).toHaveLength(1);
-      waits.resolve();
-      await eventually(async () => expect(await requests(desk)).toHaveLength(2));
-      expect((await history(desk)).items.map((i: Any) => i.item.content.slice(0, 9))).toEqual([
-        "In short.",
-        "ok",
-        "xxxxxxxxx",
-      ]);
-    });
-  });
-
-  test("REQ-8: what fits no window fails, and is not tried again", async () => {
-    const desk = await small();
-    await append(desk, ANNA, [says("x".repeat(3000))]);
-    await later(desk, TURN);
-    const [, request, failure] = await eventsOf(desk);
-    expect(request.type).toBe("llm-request-requested");
-    expect(failure.payload).toEqual({ requestOffset: request.offset, reason: "context_full" });
-    await later(desk, 3_600_000);
-    expect(await types(desk)).toHaveLength(3);
-    // Somebody who takes things away helps.
-    await append(desk, ANNA, [anEvent("context-item-redacted", { offset: 1 }), says("and now?")]);
-    await later(desk, TURN);
-    expect(await history(desk)).toMatchObject({ open: { trigger: 5 } });
-  });
-});
-
-describe("hooks", () => {
-  test("REQ-3: each end of a request is told once, with its answer, in the append's transaction", async () => {
-    const desk = await aStreamed();
-    const told: Any[] = [];
-    const hook: StreamHook = {
-      opened: (_, { request, trigger }) => void told.push({ opened: request, trigger }),
-      ended: (_, ended: Ended) => void told.push(ended),
-      paused: (_desk, _stream, reason) => void told.push({ paused: reason }),
-    };
-    await withParts({ hook }, async () => {
-      const agent = agentOf(desk);
-      const first = await asked(desk);
-      await append(desk, agent, anAnswer(first, "Hi.", { usage: { inputTokens: 1, outputTokens: 1 } }));
-      const second = await asked(desk, "more");
-      await append(desk, agent, [fails(second, "500")]);
-      await append(desk, ANNA, [interrupts("not open: only a trigger")]);
-      await later(desk, TURN);
-      const third = (await opened(desk)).offset;
-      await append(desk, ANNA, [interrupts("stop")]);
-      await refusal(desk, agent, anAnswer(third));
-      await append(desk, ANNA, [anEvent("stream-paused", { reason: "lunch" }), anEvent("stream-resumed")]);
-      await later(desk, TURN);
-      const fourth = (await opened(desk)).offset;
-      await evicted(desk);
-      await later(desk, 700_000);
-      const stream = { handle: "scout" };
-      expect(told.map(({ by: _, trigger: __, ...rest }) => rest)).toEqual([
-        { opened: first },
-        {
-          stream,
-          request: first,
-          outcome: "succeeded",
-          calls: [],
-          answer: { offset: first + 1, content: "Hi." },
-          usage: { inputTokens: 1, outputTokens: 1 },
-        },
-        { opened: second },
-        { stream, request: second, outcome: "failed", calls: [], reason: "500" },
-        { opened: third },
-        { stream, request: third, outcome: "interrupted", calls: [] },
-        { paused: "lunch" },
-        { paused: undefined },
-        { opened: fourth },
-        { stream, request: fourth, outcome: "cancelled", calls: [] },
-      ]);
-    });
-  });
-
-  test("STREAM-1: what a hook refuses undoes the append, in rows and in memory", async () => {
-    const desk = await aStreamed();
-    const request = await asked(desk);
-    const hook: StreamHook = {
-      ended: () => {
-        throw new Error("no");
-      },
-    };
-    const logged = vi.spyOn(console, "error").mockImplementation(() => {});
-    await withParts({ hook }, async () => {
-      expect((await refusal(desk, agentOf(desk), anAnswer(request))).code).toBe("internal");
-    });
-    logged.mockRestore();
-    expect(await history(desk)).toMatchObject({ open: { offset: request } });
-    await append(desk, agentOf(desk), anAnswer(request, "Now."));
-    expect((await history(desk)).items.map((i: Any) => i.item.content)).toEqual(["hello", "Now."]);
-  });
-
-  test("STREAM-1: a hook may append, here and to other streams, and those go on, too", async () => {
-    const desk = await aStreamed();
-    const item = await queue(desk, "Work");
-    const hook: StreamHook = {
-      ended: (of, { stream, outcome }) => {
-        if (stream.item === undefined && outcome === "succeeded")
-          appendTo(of, `/people/scout/items/${item}`, [
-            { type: "context-item", payload: { role: "developer", content: "Go on with it." } },
-          ]);
-      },
-    };
-    await withParts({ hook }, async () => {
-      await append(desk, agentOf(desk), anAnswer(await asked(desk)));
-      await later(desk, TURN);
-      expect(await types(desk, item)).toEqual(["context-item", "llm-request-requested"]);
-    });
+    expect((await requestsOf(desk)).at(-1).payload.trigger).toBe(4);
   });
 });

@@ -139,6 +139,16 @@ export function offsetsOfItemKey(db: Db, stream: number, key: string): number[] 
     .map(({ n }) => n % SPAN);
 }
 
+/** The streams in which a keyed item stands. */
+export function streamsOfItemKey(db: Db, key: string): number[] {
+  return db
+    .all<{ stream: number }>(
+      "SELECT DISTINCT stream FROM stream_events WHERE item_key = ? ORDER BY stream",
+      key,
+    )
+    .map(({ stream }) => stream);
+}
+
 /** Puts another payload in place of one that was redacted (STREAM-5). */
 export function blankEvent(db: Db, stream: number, offset: number, payload: string): void {
   db.run("UPDATE stream_events SET payload = ?, redacted = 1 WHERE n = ?", payload, stream * SPAN + offset);
