@@ -31,7 +31,7 @@ const all: [string, object][] = [
   item("system", "You are Ada of the shop."),
   item("user", "Open on Monday?", { key: "msg_a", ...ANNA }),
   ["llm-request-requested", { trigger: 2, deadline: new Date(NOON + 600_000).toISOString() }],
-  item("assistant", `I look.\n${CALL}`, { llmRequestOffset: 3 }),
+  item("assistant", `I look.\n\n${CALL}`, { llmRequestOffset: 3 }),
   ["llm-request-succeeded", { requestOffset: 3, calls: ["exe_3_1"] }],
   item("user", "And on Tueday?", { key: "msg_b", ...ANNA }),
   item("user", "And on Tuesday?", { key: "msg_b", ...ANNA, ...quiet }),
