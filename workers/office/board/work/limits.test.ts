@@ -92,6 +92,34 @@ describe("PIPE-5 on the board", () => {
     });
   });
 
+  test("PIPE-5 CHAT-1 who is not trusted is told so once for each space, writer and teammate, and in no chat elsewhere", async () => {
+    await withLedger((t) => {
+      let n = 0;
+      const write = (channel: string, id: string, to: string, source = "room") => {
+        const before = t.room.length;
+        const message = `msg_${++n}`;
+        const chat = {
+          message,
+          channel,
+          thread: message,
+          text: "Do it",
+          direct: false,
+          participant: true,
+          to,
+        };
+        t.take({ type: "chat.message", source, actor: { id, name: "Mallory" }, chat });
+        return t.room.slice(before).map((letter) => letter.kind);
+      };
+      const each = ["spc_1", "spc_2"].flatMap((space) =>
+        ["usr_1", "usr_2"].flatMap((writer) => ["scout", "bob"].map((to) => [space, writer, to] as const)),
+      );
+      for (const [space, writer, to] of each) expect(write(space, writer, to)).toEqual(["notice"]);
+      for (const [space, writer, to] of each) expect(write(space, writer, to)).toEqual([]);
+      expect(write("C1", "U1", "scout", "office")).toEqual([]);
+      expect(t.room[0]?.body).toMatchObject({ spaceIds: ["spc_1"], about: ["usr_1"] });
+    });
+  });
+
   test("PIPE-5 a bot that the repository names wakes by its issues too, and is no stranger in the offer", async () => {
     await withLedger((t) => {
       const say = (login: string, key = "acme/shop#3") =>
