@@ -86,7 +86,7 @@ export function remove(w: Writer, event: Verb<"participant.remove">): void {
     w.db.run("UPDATE participants SET removed_at = ? WHERE id = ?", w.now, one.id);
     approverLost(w, one.id);
     w.db.run("DELETE FROM tokens WHERE participant_id = ?", one.id);
-    endFollowing(w.db, w.toOffice, one.id);
+    endFollowing(w.db, (...letter) => w.toOffice(...letter), one.id);
     w.db.run("DELETE FROM links WHERE participant_id = ?1 OR made_by = ?1", one.id);
     w.afterwards({ kind: "close", participantId: one.id, code: 4403, reason: "removed from the workspace" });
   }
@@ -104,7 +104,7 @@ export function role(w: Writer, event: Verb<"participant.role">): void {
   w.db.run("UPDATE participants SET role = ? WHERE id = ?", event.role, who.id);
   if (event.role === "guest") {
     approverLost(w, who.id);
-    endFollowing(w.db, w.toOffice, who.id);
+    endFollowing(w.db, (...letter) => w.toOffice(...letter), who.id);
   }
   for (const { space_id, role: was } of staysOf(w, who.id)) {
     const next = event.role === "guest" ? "guest" : was === "guest" ? "member" : was;
