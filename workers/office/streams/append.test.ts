@@ -1,7 +1,7 @@
 /** Appending: all or nothing, once, in whose name; on the real object, by its calls (STREAM-1, STREAM-4). */
 import { beforeEach, describe, expect, test } from "vitest";
 import { type Any, newId } from "../../testing/client.ts";
-import { ANNA, fakeCalls, queue } from "../../testing/office.ts";
+import { ANNA, anOffice, fakeCalls, queue } from "../../testing/office.ts";
 import {
   agentOf,
   anAnswer,
@@ -136,7 +136,8 @@ describe("a batch", () => {
   });
 
   test("STREAM-1: a stream is there as soon as its item is, and one of no item never", async () => {
-    const desk = await aStreamed();
+    // Of a person whom the office does not run: nothing is fed into it (CTX-7).
+    const desk = await anOffice();
     const item = await queue(desk, "Work");
     expect(await eventsOf(desk, 0, item)).toEqual([]);
     expect(await history(desk, undefined, item)).toMatchObject({ items: [], covered: 0, paused: false });

@@ -50,7 +50,7 @@ const summarise: StreamOutside["compact"] = async (beside, { stream, through }) 
     ]),
   );
 
-/** Puts a part into the office's tables for one test, as the shell would have it. */
+/** Puts a part into the office's tables for one test, as the shell would have it: an outside one in place of its own. */
 async function withParts<T>(
   parts: { hook?: StreamHook; outside?: StreamOutside },
   work: () => Promise<T>,
@@ -58,12 +58,12 @@ async function withParts<T>(
   const hooks = STREAM_HOOKS as StreamHook[];
   const outside = STREAM_OUTSIDE as StreamOutside[];
   if (parts.hook) hooks.push(parts.hook);
-  if (parts.outside) outside.push(parts.outside);
+  const own = parts.outside ? outside.splice(0, outside.length, parts.outside) : [];
   try {
     return await work();
   } finally {
     if (parts.hook) hooks.splice(hooks.indexOf(parts.hook), 1);
-    if (parts.outside) outside.splice(outside.indexOf(parts.outside), 1);
+    if (parts.outside) outside.splice(0, outside.length, ...own);
   }
 }
 
