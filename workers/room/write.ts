@@ -179,7 +179,7 @@ export function writeAsRoom(ledger: Ledger, work: (w: Writer) => void): Written 
 
 /** What a person's agent says through its office: as with its own token, but no pace holds it (REPORT-3). */
 export function writeAsAgent(ledger: Ledger, agent: ParticipantRow, frame: object): Written {
-  const caller: Caller = { participant: agent, tokenId: "", scopes: ["harness"], origin: "" };
+  const caller: Caller = { participant: agent, tokenId: "", scopes: ["agent"], origin: "" };
   const out: Written = { receipts: [], rows: [], effects: [] };
   ledger.storage.transactionSync(() => writeOne(ledger, caller, frame, out));
   return out;
