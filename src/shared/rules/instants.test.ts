@@ -5,10 +5,10 @@ import { instantOf } from "./instants.ts";
 test("RECALL-1 USE-3: dates and times of ISO 8601 are times, whatever else is written is none", () => {
   expect(instantOf("2026-05-31")).toBe(Date.UTC(2026, 4, 31));
   for (const text of ["2026-05-31T09:00Z", "2026-05-31t09:00:00.000z", "2026-05-31 11:00:00.000000+02:00"])
-    expect(instantOf(text), text).toBe(Date.UTC(2026, 4, 31, 9));
+    expect(instantOf(text)).toBe(Date.UTC(2026, 4, 31, 9));
   const none = ["", "now", "Tue", "2026", "1", "2026-13-01", "2026-02-31", "2027-02-29", "2026-05-31T25:00Z"];
   for (const text of [...none, "+275760-09-13", "2026-05-31T09", " 2026-05-31", "2026-05-31\n"])
-    expect(instantOf(text), text).toBeUndefined();
+    expect(instantOf(text)).toBeUndefined();
 });
 
 test("RECALL-1: every moment of four digits' years is read as it was written, and no text throws", () => {
